@@ -220,7 +220,7 @@ class _StoredTiles:
         Threads that load nothing while others do store the zeros beyond a matrix's edge, which are
         of no tile.
         """
-        loads = self._next_copy(store) if _waits(step.statement) else self._loads
+        loads = self._next_copy(store) if waits_for_copies(step.statement) else self._loads
         tiles = np.full(store.active.size, NONE)
         for access in loads:
             threads = np.flatnonzero(access.active & access.in_bounds & (tiles == NONE))
@@ -237,7 +237,7 @@ class _StoredTiles:
         return []
 
 
-def _waits(statement: Statement) -> bool:
+def waits_for_copies(statement: Statement) -> bool:
     """Whether a statement waits for asynchronous copies, whose stores are made then."""
     match statement:
         case Evaluate(expression=Call(function=function)):

@@ -18,13 +18,15 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
+from ui.analysis.async_copies import copied_cells
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import Shape, Trace, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box, Flight, Motion, Place
 from ui.drawing.palette import Palette
-from ui.drawing.paths import px
-from ui.lecture.arrays import array_of
+from ui.drawing.paths import box, px
+from ui.lecture.arrays import ArrayName, array_of
+from ui.lecture.buffers_stage import BuffersStage
 from ui.lecture.colours import mix
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.product_stage import ProductStage
@@ -53,10 +55,14 @@ class CrossingsPanel:
     def __init__(
         self, model: SceneModel, palette: Palette, far: GlobalMemoryPanel,
         boards: Mapping[ProductStage, Callable[[Step], bool]], gate: WarpRows | None,
+        buffers: BuffersStage | None,
     ) -> None:  # fmt: skip
-        """boards says of each board at which steps it is shown; gate has the warps, if any."""
+        """boards says of each board at which steps it is shown; gate has the warps, if any.
+
+        buffers has the tiles that take turns, if any do.
+        """
         self._model, self._palette = model, palette
-        self._far, self._boards, self._gate = far, boards, gate
+        self._far, self._boards, self._gate, self._buffers = far, boards, gate, buffers
 
     def static(self) -> list[Trace]:
         """Nothing."""
@@ -79,14 +85,39 @@ class CrossingsPanel:
                 else:
                     stores += path
             fans = self._fans(step, board)
+        border: list[Shape] = []
+        if self._buffers is not None:
+            border = [
+                *self._ways_to_border(step, self._buffers, bool(loads)),
+                *self._buffers.border_shapes(step),
+            ]  # fmt: skip
+            if board is None:
+                border = [shape | {"path": "M0,0Z"} for shape in border]
         return [
-            outline(path, mix(colour, palette.paper, PALER), 2.5)
-            for path, colour in (
-                (loads, palette.phases[Phase.LOAD]),
-                (stores, palette.phases[Phase.STORE]),
-                (fans, palette.focus),
-            )
-        ]
+            *border,
+            *(outline(path, mix(colour, palette.paper, PALER), 2.5)
+              for path, colour in (
+                  (loads, palette.phases[Phase.LOAD]),
+                  (stores, palette.phases[Phase.STORE]),
+                  (fans, palette.focus),
+              )),
+        ]  # fmt: skip
+
+    def _ways_to_border(
+        self, step: Step, buffers: BuffersStage, is_loading: bool
+    ) -> Iterator[Shape]:
+        """Dotted arrows from tiles of matrices to the border, where their copies are.
+
+        None at a step whose loads have arrows of their own.
+        """
+        for tiles in buffers.under_way(step):
+            path, colour = "", self._palette.line
+            for one in tiles:
+                start = self._far.tile_box(one.matrix, one.tile)
+                if start is not None and not is_loading:
+                    path += box(*start) + _arrow(start, one.box)
+                    colour = self._palette.tile_edge(one.tile)
+            yield outline(path, colour, 2, dash="dot")
 
     def motions(self, step: Step) -> list[Motion]:
         """The values of a warp, on their way."""
@@ -125,13 +156,16 @@ class CrossingsPanel:
             if access.space is not MemorySpace.GLOBAL or not self._far.has(access.name):
                 continue
             group = []
+            on_border = self._boxes_on_border(access)
             for thread, cell in _of_warp(access, warp):
-                if store is None:
+                if on_border:
+                    near = on_border.get((thread, cell))
+                elif store is None:
                     near = board.sum_box(step, thread)
                     if near is None and board.has_own_sums:
                         near = self._lane_box(step, thread)
                 elif thread in stored:
-                    near = board.cell_box(step, array_of(store), stored[thread])
+                    near = self._near_box(step, board, array_of(store), stored[thread])
                 else:
                     near = None
                 if near is None:
@@ -145,6 +179,27 @@ class CrossingsPanel:
                     group.append(Lane(source, far.box, (round(near[1]), row)))
             if group:
                 yield access.kind, group
+
+    def _near_box(
+        self, step: Step, board: ProductStage, array: ArrayName, cell: int
+    ) -> Box | None:  # fmt: skip
+        """Where a cell of shared memory is: among the tiles that take turns, or on the board."""
+        found = None if self._buffers is None else self._buffers.cell_box(array.name, cell)
+        return board.cell_box(step, array, cell) if found is None else found
+
+    def _boxes_on_border(self, access: StepAccess) -> dict[tuple[int, int], Box]:
+        """Where an asynchronous copy's values are until they are waited for, by thread and cell."""
+        if access.targets is None or self._buffers is None:
+            return {}
+        name, targets, cells, threads = copied_cells(self._model.recording, access)
+        found = {}
+        for thread, cell, target in zip(
+            threads.tolist(), cells.tolist(), targets.tolist(), strict=True
+        ):
+            at = self._buffers.border_box(name, target)
+            if at is not None:
+                found[thread, cell] = at
+        return found
 
     def _lane_box(self, step: Step, thread: int) -> Box | None:
         """Where a thread stands among the warps, for what it loads into its registers."""

@@ -25,7 +25,7 @@ from ui.analysis.scene_model import (
 )
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import GLOBAL, Hit
-from ui.drawing.motions import Place
+from ui.drawing.motions import Box, Place
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.lecture.arrays import ArrayName, ArrayReader
@@ -313,6 +313,11 @@ class GlobalMemoryPanel:
             text, middle, (left, top, right, bottom), self._sizes[name] or self._letters.small
         )
 
+    def tile_box(self, name: str, tile: int) -> Box | None:
+        """Where a tile of A or of B stands; None if there is no such tile."""
+        cells = np.flatnonzero(self._model.tiles.get(name, np.zeros(0)) == tile)
+        return _box_around(self._maps[name], cells) if cells.size else None
+
     def _draw_focus_lines(self) -> str:
         """The focused thread's row of A, its column of B and its cell of C."""
         focus = focus_cell(self._model)
@@ -367,11 +372,13 @@ def _hatch(cells: Cells, chosen: Array) -> str:
 
 def _bounds(cells: Cells, numbers: Array) -> str:
     """The rectangle around cells."""
-    if not numbers.size:
-        return ""
+    return box(*_box_around(cells, numbers)) if numbers.size else ""
+
+
+def _box_around(cells: Cells, numbers: Array) -> Box:
     rows, columns = np.divmod(numbers, cells.columns)
     top, left = int(rows.min()), int(columns.min())
-    return cells.path(top, left, int(rows.max()) - top + 1, int(columns.max()) - left + 1)
+    return cells.box(top, left, int(rows.max()) - top + 1, int(columns.max()) - left + 1)
 
 
 def _cells_path(cells: Cells, numbers: Array) -> str:

@@ -13,6 +13,9 @@ FAR_SHARE = 0.52  # of what the source leaves: global memory's, the chip has the
 TITLE = 1.9  # of a name's letter, the line with a place's name
 BARS = 3.2  # of a small letter, both bars under global memory
 WARP_ROW = 1.7  # likewise, a warp at the foot of the chip
+BUFFERS_SHARE = 0.38  # of the stage's height, shared memory's tiles that take turns, at most
+LEAST_BOARD = 10.0  # of a number's letter, what they leave of it, at least
+LEAST_BUFFERS = 3.0  # likewise, their own height
 WARPS_SHARE = 0.22  # of the chip's height, all of them at most
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
@@ -38,6 +41,7 @@ class Areas:
     far: Rectangle | None = None  # the frame of global memory, around the maps
     chip: Rectangle | None = None  # the frame of the chip, around the stage
     warps: Rectangle | None = None  # the block's warps, at the foot of the chip
+    buffers: Rectangle | None = None  # tiles of shared memory that take turns, above or below it
 
     @property
     def whole_stage(self) -> Rectangle:
@@ -122,6 +126,28 @@ def _with_warps(areas: LectureAreas, letters: Letters, warps: int) -> LectureAre
     height = min(warps * WARP_ROW * letters.small, WARPS_SHARE * stage.height) + letters.small
     above = replace(stage, bottom=stage.bottom - height - 0.6 * letters.small)
     return replace(areas, stage=above, warps=replace(stage, top=stage.bottom - height))
+
+
+def with_buffers(areas: Areas, letters: Letters) -> Areas:
+    """The areas with a strip for tiles that take turns, where the stage is high enough for it.
+
+    It is above the stage, between global memory and the registers; below it where the maps are in
+    the stage's corner.
+    """
+    stage = areas.stage
+    height = min(BUFFERS_SHARE * stage.height, stage.height - LEAST_BOARD * letters.number)
+    if height < LEAST_BUFFERS * letters.number:
+        return areas
+    if areas.far is None:
+        top = stage.bottom - height
+        return replace(
+            areas, stage=replace(stage, bottom=top), buffers=replace(stage, top=top)
+        )  # fmt: skip
+    top = stage.top + height
+    corner = replace(areas.corner, top=top, bottom=top + 0.3 * (stage.height - height))
+    return replace(
+        areas, stage=replace(stage, top=top), corner=corner, buffers=replace(stage, bottom=top)
+    )  # fmt: skip
 
 
 def _with_one_stage(areas: LectureAreas) -> LectureAreas:

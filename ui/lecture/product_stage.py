@@ -301,7 +301,9 @@ class ProductStage:
             shape, cells = self._boards.shape(self._board.left), self._left.cells
             offset = self._board.left_offset
             left_start = (
-                window_start(left_cell[0], p, shape[0]) if offset is None else start[0] + offset,
+                window_start(left_cell[0], p, shape[0], self._first_row(left_cell))
+                if offset is None
+                else start[0] + offset,
                 window_start(left_cell[1], cells.columns, shape[1]),
             )
         if top_cell is not None and self._is_near(self._board.top):
@@ -316,6 +318,12 @@ class ProductStage:
             self._factor_content(self._board.top, 1, step, product, top_start),
             self._sums_content(step, start),
         )
+
+    def _first_row(self, cell: Cell) -> int:
+        """The first row of the left factor's tile that a cell is in, where tiles take turns."""
+        array = self._board.left.array
+        shape = () if array is None else self._model.shared_shapes.get(array.name, ())
+        return cell[0] // shape[1] * shape[1] if len(shape) == 3 else 0
 
     def _factor_content(
         self, factor: Factor, number_: int, step: Step, product: Step, start: Cell

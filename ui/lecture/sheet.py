@@ -30,12 +30,13 @@ from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.banks_stage import BanksStage
 from ui.lecture.board import Boards
+from ui.lecture.buffers_stage import BuffersStage, tiles_in_turns
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.costs_stage import CostsStage
 from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.grid_stage import GridStage
-from ui.lecture.layout import Areas, LectureAreas, areas_for
+from ui.lecture.layout import Areas, LectureAreas, areas_for, with_buffers
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for, text_width
 from ui.lecture.places import PlacesPanel
@@ -173,6 +174,21 @@ def _board_rule(
     return is_on_board
 
 
+def _board_panels(
+    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
+    boards: Boards,
+) -> list[StagePanel]:  # fmt: skip
+    """The board of each product, and beside all of them the tiles that take turns, if any do."""
+    names = tiles_in_turns(model) if any(True for _ in boards) else ()
+    areas = with_buffers(areas, letters) if names else areas
+    panels: list[StagePanel] = [
+        ProductStage(model, palette, letters, areas, reader, boards, board) for board in boards
+    ]
+    if areas.buffers is not None:
+        panels.append(BuffersStage(model, palette, letters, areas, reader, names))
+    return panels
+
+
 def stage_panels(
     model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
     boards: Boards, stages: Stages, held: Held | None,
@@ -197,10 +213,9 @@ def stage_panels(
         first = [OnStage(stages, (Stage.COPY, Stage.STORE, Stage.PRODUCT), arrays)]
     else:
         first = [
-            OnStage(stages, (*BOARD_STAGES, Stage.THREADS),
-                    ProductStage(model, palette, letters, areas, reader, boards, board),
+            OnStage(stages, (*BOARD_STAGES, Stage.THREADS), panel,
                     lambda step: stages.of(step) is not Stage.PRODUCT and not with_board(step))
-            for board in boards
+            for panel in _board_panels(model, palette, letters, areas, reader, boards)
         ]  # fmt: skip
         copy = CopyStage(model, model.product, palette, letters, areas, reader, stages)
         first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy, with_board))
@@ -259,8 +274,9 @@ def crossings_panels(
         return []
     boards = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
     gate = next((one.panel for one in on_stage if isinstance(one.panel, WarpRows)), None)
+    buffers = next((one.panel for one in on_stage if isinstance(one.panel, BuffersStage)), None)
     return [
-        CrossingsPanel(model, palette, panel, boards, gate)
+        CrossingsPanel(model, palette, panel, boards, gate, buffers)
         for panel in far if isinstance(panel, GlobalMemoryPanel) and boards
     ]  # fmt: skip
 

@@ -18,6 +18,7 @@ from ui.drawing.canvas import SPACE
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look, Stage
 from ui.drawing.sheet import Panel
+from ui.lecture.buffers_stage import BuffersStage
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.sheet import OnStage
 from ui.lecture.source_window import SourceWindow
@@ -77,7 +78,8 @@ def test_only_one_stage_is_on_the_sheet(number: int) -> None:
     for step in spread(lecture.steps, 12):
         shown = 0
         for panel in lecture.sheet.panels:
-            if isinstance(panel, OnStage) and not isinstance(panel.panel, WarpRows):
+            beside = (WarpRows, BuffersStage)
+            if isinstance(panel, OnStage) and not isinstance(panel.panel, beside):
                 texts = {text for trace in panel.changing(step) for text in trace["text"]}
                 paths = {shape["path"] for shape in panel.shapes(step)}
                 is_empty = texts == {SPACE} and paths == {"M0,0Z"}
