@@ -16,6 +16,7 @@ from ui.drawing.palette import Palette
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells
 from ui.lecture.colours import lit
+from ui.lecture.cut_edges import torn_edges
 from ui.lecture.letters import Letters, text_width
 
 FILLS = 6  # iterations that a window shows at once; a palette has no more colours
@@ -71,13 +72,13 @@ class Window:
     def shapes(self, content: Content | None) -> list[Shape]:
         """The cells by iteration, those that stand out, and what is accessed."""
         palette, cells = self._palette, self.cells
-        whole = touched = focused = unordered = wrong = ""
+        whole = torn = touched = focused = unordered = wrong = ""
         fills, lights, borders = [("", 0)] * FILLS, [("", 0)] * LIGHTS, [("", 0)] * LIGHTS
         if content is not None:
             inside = self._mask(content, np.ones(content.lit.size, np.bool_))
             classes = self._window(content, content.iterations, -1)
             stands_out = self._mask(content, content.lit)
-            whole = cells.fill(inside)
+            whole, torn = cells.fill(inside), torn_edges(cells, content.start, content.shape)
             fills = self._by_iteration(classes, inside & ~stands_out, FILLS, cells.fill)
             lights = self._by_iteration(classes, inside & stands_out, LIGHTS, cells.fill)
             borders = self._by_iteration(classes, inside & stands_out, LIGHTS, cells.border)
@@ -94,6 +95,7 @@ class Window:
             *(outline(path, palette.line, 0, palette.tiles[i], "below") for path, i in fills),
             *(outline(path, palette.line, 0, lit(palette, i), "below") for path, i in lights),
             *(outline(path, palette.tile_edges[i], 2.5, layer="below") for path, i in borders),
+            outline(torn, palette.faint, 1.5, layer="below"),
             outline(touched, palette.ink, 2, layer="below"),
             outline(focused, palette.focus, 4, palette.focus_fill, "below"),
             outline(unordered, palette.focus, 3, dash="dot"),
