@@ -22,7 +22,7 @@ def decode(kind: type[Data], found: Any, what: str) -> Data:
     float is due, and unknown keys are ignored. Nothing else is converted. Raises ValueError whose
     text is a sentence that begins with `what` and names the faulty field.
 
-    >>> from gpu.microbenchmarks.ceilings import Ceilings
+    >>> from gpu.cuda.microbenchmarks.ceilings import Ceilings
     >>> decode(Ceilings, {"fp32_tflops": 60, "dram_gb_s": 4e3, "l2_gb_s": 9e3}, "The file").l2_gb_s
     9000.0
     >>> decode(Ceilings, {"fp32_tflops": "fast"}, "The file")

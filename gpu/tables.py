@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from gpu.comparison import Comparison, KernelResult
-from gpu.microbenchmarks.limits import Limits
+from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.precision import short_name
 from gpu.predicted_counters import global_sectors, shared_wavefronts
 from gpu.scale.scaling import ScaleRun, Scaling

@@ -394,7 +394,7 @@ def _product(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any
 
 
 def _limits(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.microbenchmarks.limits import limits
+    from gpu.cuda.microbenchmarks.limits import limits
 
     return limits(request, progress)
 

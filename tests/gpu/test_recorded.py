@@ -13,9 +13,9 @@ import pytest
 from gpu import recorded
 from gpu.bits import BitVerdict, Difference
 from gpu.comparison import Comparison, comparison_from
-from gpu.microbenchmarks.ceilings import Ceilings
-from gpu.microbenchmarks.latency import Latency
-from gpu.microbenchmarks.limits import Limits
+from gpu.cuda.microbenchmarks.ceilings import Ceilings
+from gpu.cuda.microbenchmarks.latency import Latency
+from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.scale.recorded import scalings
 from simulator.broken_file import BrokenFileError
 

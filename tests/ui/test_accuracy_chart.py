@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gpu.comparison import Comparison, comparison_from
-from gpu.microbenchmarks.ceilings import Ceilings
-from gpu.microbenchmarks.latency import Latency
-from gpu.microbenchmarks.limits import Limits
+from gpu.cuda.microbenchmarks.ceilings import Ceilings
+from gpu.cuda.microbenchmarks.latency import Latency
+from gpu.cuda.microbenchmarks.limits import Limits
 from ui.gpu_charts import accuracy, performance, roofline
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"

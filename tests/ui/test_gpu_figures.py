@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gpu.comparison import Comparison, KernelResult, comparison_from
-from gpu.microbenchmarks.ceilings import Ceilings
-from gpu.microbenchmarks.latency import Latency
-from gpu.microbenchmarks.limits import Limits
+from gpu.cuda.microbenchmarks.ceilings import Ceilings
+from gpu.cuda.microbenchmarks.latency import Latency
+from gpu.cuda.microbenchmarks.limits import Limits
 from simulator.observers.counters import FIELDS
 from ui.gpu_charts import counters, latency, roofline
 from ui.gpu_charts.label_placement import GAP, LabelPosition, View, place_labels

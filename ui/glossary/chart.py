@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, assert_never
 
 from gpu.comparison import Comparison, KernelResult
+from gpu.cuda.microbenchmarks.latency import Latency
 from gpu.device import Device
-from gpu.microbenchmarks.latency import Latency
 from gpu.recorded import RecordedRun, newest
 from gpu.scale.plan import Plan
 from gpu.scale.recorded import RecordedScaling, widest

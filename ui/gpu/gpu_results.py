@@ -13,8 +13,8 @@ from gpu.bits import BitVerdict
 from gpu.candidate import variant_title
 from gpu.compare import with_simulated
 from gpu.comparison import Comparison
-from gpu.microbenchmarks.ceilings import Ceilings
-from gpu.microbenchmarks.limits import Limits
+from gpu.cuda.microbenchmarks.ceilings import Ceilings
+from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.predicted_counters import NotPredictedError
 from gpu.scale.recorded import RecordedScaling
 from gpu.shapes.plan import Table

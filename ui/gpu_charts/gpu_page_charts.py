@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from gpu.comparison import Comparison
-from gpu.microbenchmarks.limits import Limits
+from gpu.cuda.microbenchmarks.limits import Limits
 from ui.gpu_charts import accuracy, performance, roofline
 from ui.gpu_charts.performance import Pair
 

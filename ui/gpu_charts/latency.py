@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from gpu.microbenchmarks.latency import Latency
+from gpu.cuda.microbenchmarks.latency import Latency
 from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import rows
 

@@ -7,7 +7,7 @@ from typing import assert_never
 import plotly.graph_objects as go
 
 from gpu.comparison import Comparison
-from gpu.microbenchmarks.limits import Limits
+from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.recorded import RecordedRun, newest
 from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape

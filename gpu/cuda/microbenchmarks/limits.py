@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpu.cuda.microbenchmarks import ceilings, latency
+from gpu.cuda.microbenchmarks.ceilings import Ceilings
+from gpu.cuda.microbenchmarks.latency import Latency
 from gpu.json_data import decode
-from gpu.microbenchmarks import ceilings, latency
-from gpu.microbenchmarks.ceilings import Ceilings
-from gpu.microbenchmarks.latency import Latency
 from gpu.progress import Progress, portion
 
 
