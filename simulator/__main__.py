@@ -25,6 +25,7 @@ from simulator.output_file import check_output
 from simulator.split.part import NotSplitError
 from simulator.split.processes import simulate_in_processes
 from simulator.terminal.arguments import build_arguments
+from simulator.terminal.headers import with_headers
 from simulator.terminal.junit import write_failure, write_junit
 from simulator.terminal.options import (
     ExitCode,
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # names may have any letters
     try:
         options = build_parser().parse_intermixed_args(arguments)
-        text = read_source(Path(options.file))
+        text = with_headers(read_source(Path(options.file)), options.file, options.folders)
         if is_asked(options):
             return print_result(*judge(text, options))
         if options.launch:
@@ -125,7 +126,8 @@ def launch_commands(text: str, options: argparse.Namespace) -> str:
             "--grid, --block and an ARG for each parameter."
             + "".join(f" {one}" for one in launch_warnings(SourceFile(text)))
         )
-    defines = [word for text in options.defines for word in ("-D", text)]
+    given = [word for text in options.defines for word in ("-D", text)]
+    given += [word for folder in options.folders for word in ("-I", folder)]
     lines = []
     for launch in found:
         kernel: Kernel | SourceError
@@ -135,7 +137,7 @@ def launch_commands(text: str, options: argparse.Namespace) -> str:
             kernel = compile_kernel(text, name, parse_defines(options.defines), file)
         except SourceError as error:
             kernel = error
-        lines.append(command(options.file, launch, kernel, defines))
+        lines.append(command(options.file, launch, kernel, given))
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,7 +127,8 @@ def compile_text(
     scope = next((one.scope for one in source.kernels if kernel in one.names), ())
     values = [value for _, value in parameters]
     expression = "::".join((*scope, kernel)) + (f"<{', '.join(values)}>" if values else "")
-    text = source.device_code(kernel, values).text
+    code = source.device_code(kernel, values)
+    text = code.text
     check_input(text, kernel, dict(parameters) | macros)
     if uses_tensor_cores(text) and int(architecture[3:]) < TENSOR_CORES:
         raise SourceError(
@@ -155,7 +156,7 @@ def compile_text(
             with limited(LIMIT):
                 nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError:
-            raise first_error(nvrtc.getProgramLog(program), kernel, filename) from None
+            raise first_error(nvrtc.getProgramLog(program), kernel, filename, code.line) from None
         symbol = nvrtc.getLoweredName(program, expression)
         # CuPy hands the image over without its last byte.
         image = bytes(nvrtc.getCUBIN(program)) + b"\0"
@@ -164,8 +165,13 @@ def compile_text(
         nvrtc.destroyProgram(program)
 
 
-def first_error(log: str, kernel: str, filename: str) -> SourceError:
-    """The first error in NVRTC's log as a SourceError, with its line if it is the text's."""
+def first_error(
+    log: str, kernel: str, filename: str, original: Callable[[int], int] = int
+) -> SourceError:
+    """The first error in NVRTC's log as a SourceError, with its line if it is the text's.
+
+    original gives the file's line of a line that NVRTC has read.
+    """
     log = log.replace("\0", "")
     if "__nv_name_map" in log.split("error", 1)[0]:
         return SourceError(
@@ -181,7 +187,7 @@ def first_error(log: str, kernel: str, filename: str) -> SourceError:
         )
     found = ERROR_IN_LOG.search(log)
     if found:
-        line, said = int(found["line"]), without_folders(found["said"].strip())
+        line, said = original(int(found["line"])), without_folders(found["said"].strip())
         if found["file"] == filename:
             return SourceError(f"NVRTC: {said}.", Span(line, 1, line, 1))
         asserted = re.search(r'static assertion failed with "(.*)"', said)

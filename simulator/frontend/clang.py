@@ -11,6 +11,7 @@ from typing import Any
 import clang.cindex as cindex
 from clang.cindex import CursorKind, TypeKind
 
+from simulator.frontend.device_code import DeviceCode, original_line
 from simulator.frontend.directives import check_directives
 from simulator.language.errors import SourceError, Span
 from simulator.language.number_types import ENCODINGS, NUMBER_TYPES, OPERANDS
@@ -91,16 +92,26 @@ LVALUE_KINDS = (
 INTEGER_RESULT, FLOAT_RESULT, TEXT_RESULT = 1, 2, 4  # CXEvalResultKind, from clang-c/Index.h
 
 
+class Unit(cindex.TranslationUnit):  # type: ignore[misc]  # the bindings have no types
+    """A translation unit that knows of which lines of a file its own are, where they differ."""
+
+    lines: Sequence[int] = ()  # as DeviceCode has them
+
+
 def parse(
-    text: str, filename: str, defines: Mapping[str, str], headers: Sequence[str] = ()
+    code: DeviceCode, filename: str, defines: Mapping[str, str], behind: str = ""
 ) -> tuple[cindex.Cursor, list[cindex.Diagnostic]]:
     """The translation unit's cursor, and what clang says about it.
 
-    defines are the compiler's -D macros, headers those that the text includes. Raises SourceError
-    for a text that no compiler may get.
+    defines are the compiler's -D macros, behind is a text behind the device code. Raises
+    SourceError for a text that no compiler may get.
     """
-    check_directives(text, defines, takes_pasting=True)
-    named = (CUB_FOLDER if header.startswith(CUB_FOLDER) else header for header in headers)
+    text = code.text + behind
+    try:
+        check_directives(text, defines, takes_pasting=True)
+    except SourceError as error:
+        raise SourceError(error.message, error.span and _original(error.span, code.lines)) from None
+    named = (CUB_FOLDER if header.startswith(CUB_FOLDER) else header for header in code.headers)
     known = dict.fromkeys(path for header in named for path in HEADERS.get(header, ()))
     # The macros come last, so that none changes what a header says, but those that it asks for.
     included = [word for path in (*known, MACROS) for word in ("-include", str(path))]
@@ -110,13 +121,15 @@ def parse(
     )
     index = cindex.Index.create()
     try:
-        unit = index.parse(
+        unit = Unit.from_source(
             filename,
             [*asked, *ARGUMENTS, *included],
             unsaved_files=[(filename, text), (str(MACROS), macros)],
+            index=index,
         )
     except cindex.TranslationUnitLoadError as error:
         raise SourceError("clang could not read this text as CUDA C.") from error
+    unit.lines = code.lines
     return unit.cursor, list(unit.diagnostics)
 
 
@@ -190,7 +203,15 @@ def span_of(cursor: Any) -> Span:
     library.clang_getInstantiationLocation(start, None, to_line, to_column, None)
     begin = (line.value, column.value)
     library.clang_getInstantiationLocation(end, None, to_line, to_column, None)
-    return Span(*begin, line.value, column.value)
+    span = Span(*begin, line.value, column.value)
+    lines = cursor._tu.lines
+    return _original(span, lines) if lines else span
+
+
+def _original(span: Span, lines: Sequence[int]) -> Span:
+    """A span of device code as one of the file's text."""
+    line, end_line = (original_line(lines, number) for number in (span.line, span.end_line))
+    return Span(line, span.column, end_line, span.end_column)
 
 
 @functools.cache

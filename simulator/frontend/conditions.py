@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from simulator.frontend.expression_values import Definition, Evaluator, Value, expression_tokens
+from simulator.frontend.includes import Files, Inclusions, Piece
 from simulator.frontend.lexer import tokens as split_tokens
 from simulator.frontend.scanner import Token, TokenKind
 
@@ -30,7 +31,6 @@ OTHER_SYSTEMS = re.compile(
 
 COMPARISON = re.compile(r"\b([^\W\d]\w*)\s*(==|>=|>)\s*(\d+)")
 MAX_DECIDED = 16  # kernels that are skipped, and #errors, of which anything is said
-CONDITIONS = ("if", "ifdef", "ifndef", "elif")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,8 @@ class Preprocessed:
     macros: dict[str, Definition] = field(default_factory=dict)  # as they are at the file's end
     skipped: list[Decided] = field(default_factory=list)  # __global__ where nothing is compiled
     errors: list[Decided] = field(default_factory=list)  # #error where it is
+    # The parts of the text that a compiler reads, in that order; a file may be read several times.
+    pieces: list[Piece] = field(default_factory=list)
 
 
 @functools.cache
@@ -61,55 +63,90 @@ def prelude_macros() -> frozenset[str]:
     )
 
 
-def preprocess(tokens: Sequence[Token], defines: Mapping[str, str]) -> Preprocessed:
-    """The tokens that a compiler would see; defines are its -D macros.
+def preprocess(files: Files, defines: Mapping[str, str]) -> Preprocessed:
+    """The tokens that a compiler would see, those of included files too; defines are -D macros.
 
     Where a condition's value is not known, its first branch is taken: what reads the result is
-    tolerant, and clang, which knows all values, gets every branch.
+    tolerant, and clang, which knows all values, gets every branch. Raises SourceError where files
+    include each other without end.
     """
     result = Preprocessed()
     macros = result.macros
     for name, text in {**COMPILER_MACROS, **defines}.items():
         macros[name] = Definition(None, tuple(expression_tokens(text)))
-    # One evaluator for all conditions: its limit holds for them together.
-    evaluator = Evaluator(lambda name: _undefined(name, macros), macros)
-    outer: list[tuple[bool, bool]] = []  # of each open #if: whether around it all is active, taken
-    unset: list[dict[str, str]] = []  # of each open #if: the macros that its conditions lack
-    active = True
-    for token in tokens:
+    conditions, inclusions = Conditions(macros), Inclusions(files)
+    result.pieces = inclusions.pieces
+    pending = [iter(files.tokens[inclusions.file])]  # of each open file
+    while pending:
+        token = next(pending[-1], None)
+        if token is None:
+            inclusions.leave()
+            pending.pop()
+            continue
         if token.kind is not TokenKind.DIRECTIVE:
-            if active and token.kind is not TokenKind.COMMENT:
+            if conditions.active and token.kind is not TokenKind.COMMENT:
                 result.tokens.append(token)
             elif token.text == KERNEL_WORD and len(result.skipped) < MAX_DECIDED:
-                result.skipped.append(_decided(token, unset))
+                result.skipped.append(conditions.decided(token))
             continue
         directive = DIRECTIVE.match(token.text)
         if directive is None:
             continue
         word, rest = directive.groups()
-        if word in CONDITIONS:
-            lacking = _unset_macros(rest, macros)
-            if word != "elif":
-                unset.append(lacking)
-            elif unset:
-                unset[-1] |= lacking
-        elif word == "endif" and unset:
-            unset.pop()
-        elif word == "error" and active and len(result.errors) < MAX_DECIDED:
-            result.errors.append(_decided(token, unset))
-        if word in ("if", "ifdef", "ifndef"):
-            taken = active and _holds(word, rest, evaluator)
-            outer.append((active, taken))
-            active = taken
-        elif word in ("elif", "else") and outer:
-            around, taken = outer[-1]
-            active = around and not taken and (word == "else" or _holds("if", rest, evaluator))
-            outer[-1] = (around, taken or active)
-        elif word == "endif" and outer:
-            active, _ = outer.pop()
-        elif active:
+        if conditions.read(word, rest) or not conditions.active:
+            continue
+        if word == "error" and len(result.errors) < MAX_DECIDED:
+            result.errors.append(conditions.decided(token))
+        elif word == "include":
+            file = inclusions.enter(token)
+            if file is not None:
+                pending.append(iter(files.tokens[file]))
+        elif word == "pragma" and rest.split()[:1] == ["once"]:
+            inclusions.note_once()
+        else:
             _define(word, rest, macros)
     return result
+
+
+class Conditions:
+    """The conditions that are open where a text is read, by the macros that are defined there."""
+
+    def __init__(self, macros: dict[str, Definition]) -> None:
+        # One evaluator for all conditions: its limit holds for them together.
+        self._evaluator = Evaluator(lambda name: _undefined(name, macros), macros)
+        self._macros = macros
+        # Of each open #if: whether around it all is active, and whether a branch was taken.
+        self._outer: list[tuple[bool, bool]] = []
+        self._unset: list[dict[str, str]] = []  # likewise, the macros that its conditions lack
+        self.active = True
+
+    def read(self, word: str, rest: str) -> bool:
+        """Apply a directive; return whether it is one of a condition."""
+        if word in ("if", "ifdef", "ifndef"):
+            self._unset.append(_unset_macros(rest, self._macros))
+            taken = self.active and _holds(word, rest, self._evaluator)
+            self._outer.append((self.active, taken))
+            self.active = taken
+        elif word in ("elif", "else") and self._outer:
+            if word == "elif":
+                self._unset[-1] |= _unset_macros(rest, self._macros)
+            around, taken = self._outer[-1]
+            self.active = (
+                around and not taken and (word == "else" or _holds("if", rest, self._evaluator))
+            )
+            self._outer[-1] = (around, taken or self.active)
+        elif word == "endif" and self._outer:
+            self.active, _ = self._outer.pop()
+            self._unset.pop()
+        else:
+            return False
+        return True
+
+    def decided(self, token: Token) -> Decided:
+        """A token, with the macros that the conditions around it lack."""
+        return Decided(
+            token, {name: value for level in self._unset for name, value in level.items()}
+        )
 
 
 def _unset_macros(condition: str, macros: Mapping[str, Definition]) -> dict[str, str]:
@@ -128,10 +165,6 @@ def _unset_macros(condition: str, macros: Mapping[str, Definition]) -> dict[str,
         if name in found:
             found[name] = str(int(number[:9]) + (operator == ">"))
     return found
-
-
-def _decided(token: Token, unset: Sequence[Mapping[str, str]]) -> Decided:
-    return Decided(token, {name: value for level in unset for name, value in level.items()})
 
 
 def _define(word: str, rest: str, macros: dict[str, Definition]) -> None:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import bisect
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from simulator.frontend.conditions import Decided, preprocess
 from simulator.frontend.expression_values import Definition
+from simulator.frontend.includes import HEADER, INCLUDE, Files, Piece
 from simulator.frontend.lexer import blank_comments
 from simulator.frontend.lexer import tokens as split_tokens
-from simulator.frontend.scanner import Token, TokenKind, blank, scan
+from simulator.frontend.scanner import Token, TokenKind, blank
 from simulator.frontend.toplevel import TYPE_WORDS, Declaration, TopLevel
 from simulator.language.errors import Span, list_names
 
-INCLUDE = re.compile(r"(?:#|%:)\s*include\b\s*(.*)", re.DOTALL)
-HEADER = re.compile(r"""["<]([^">]*)[">]""")
 # Others change nothing here, ask for files, or hide macros from the check of their size.
 KEPT_PRAGMA = re.compile(r"(?:#|%:)\s*pragma\s+(?!(?:once|GCC|clang|STDC|push_macro|pop_macro)\b)"
                          r"(?:unroll|nounroll|pack)\b")  # fmt: skip
@@ -40,16 +40,28 @@ BLANK, SEMICOLON = 1, 2  # what a character of the file becomes
 class DeviceCode:
     """What is left of a file for a compiler, and what was skipped."""
 
-    text: str  # with the lines and columns of the file
+    text: str  # with the lines and columns of the file; included ones where they are included
+    lines: tuple[int, ...]  # for each line, that of the file's text; none where all are the same
     notes: tuple[str, ...]  # sentences: which headers and which host code were skipped
     host: Mapping[str, HostDeclaration]  # what was skipped, by name
-    headers: tuple[str, ...]  # what the file includes
+    headers: Mapping[str, int]  # what is included and not here, with the line that includes it
     kept: tuple[Kept, ...]  # besides the kernel
+
+    def line(self, number: int) -> int:
+        """The line of the file's text that a line of this text is; those behind it stay behind."""
+        return original_line(self.lines, number)
 
     def kept_at(self, line: int) -> Kept | None:
         """The innermost of what is kept beside the kernel that a line is part of."""
         found = [one for one in self.kept if one.first_line <= line <= one.last_line]
         return max(found, key=lambda one: one.first_line, default=None)
+
+
+def original_line(lines: Sequence[int], number: int) -> int:
+    """The line of a text that a line of its device code is, by DeviceCode.lines."""
+    if not lines:
+        return number
+    return lines[number - 1] if number <= len(lines) else max(lines) + number - len(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +88,29 @@ class SourceFile:
 
     text: str
     defines: Mapping[str, str] = field(default_factory=dict)
-    scanned: list[Token] = field(init=False)
+    files: Files = field(init=False)
+    scanned: list[Token] = field(init=False)  # of all files that are read, each once
     top: TopLevel = field(init=False)
     macros: Mapping[str, Definition] = field(init=False)  # as they are at the file's end
     skipped: Sequence[Decided] = field(init=False)  # kernels that conditions leave out
     error_directives: Sequence[Decided] = field(init=False)  # those that conditions reach
     declarations: list[Declaration] = field(init=False)
     _line_starts: list[int] = field(init=False)
+    _pieces: Sequence[Piece] = field(init=False)
     _variables: Collection[str] = field(init=False)  # outside functions
 
     def __post_init__(self) -> None:
         """Read the text."""
-        self.scanned = scan(self.text)
-        source = preprocess(self.scanned, self.defines)
+        self.files = Files(self.text)
+        source = preprocess(self.files, self.defines)
+        self._pieces = source.pieces
+        read = {start for start, _ in source.pieces}
+        self.scanned = [
+            token
+            for file in self.files.all
+            if file.start in read
+            for token in self.files.tokens[file]
+        ]
         self.top, self.macros = TopLevel(source, self.text), source.macros
         self.skipped, self.error_directives = source.skipped, source.errors
         self.declarations = list(self.top.declarations())
@@ -151,7 +173,8 @@ class SourceFile:
         skipped = [one for one in self.declarations if one not in kept.declarations]
         blanks = bytearray(len(self.text))
         for declaration in skipped:
-            _mark(blanks, self.place(declaration))
+            for place in self._places(declaration):
+                _mark(blanks, place)
         members: list[Declaration] = []  # host functions of classes
         for declaration in kept.declarations:
             if declaration.is_type:
@@ -159,18 +182,56 @@ class SourceFile:
         headers = self._mark_directives(blanks, used)
         self._mark_linkage(blanks)
         host = [one for one in skipped if not (one.is_kernel or self._has_device_code(one))]
-        notes = (_headers_note(headers), self._host_note(host))
+        notes = (_headers_note(list(headers)), self._files_note(), self._host_note(host))
+        text, lines = self._flattened(blanks)
         return DeviceCode(
-            text=_blanked(self.text, blanks),
+            text=text,
+            lines=lines,
             notes=tuple(note for note in notes if note),
             host={name: self._host(one) for one in reversed(host) for name in one.names},
-            headers=tuple(headers),
+            headers=headers,
             kept=tuple(
                 Kept(one.names, *self.lines(one))
                 for one in [*kept.declarations, *members]
                 if not (one.is_kernel and kernel in one.names)
             ),
         )
+
+    def _places(self, declaration: Declaration) -> Iterator[tuple[int, int]]:
+        """The characters of a declaration, in each file that it is written in."""
+        if len(self._pieces) == 1:
+            yield self.place(declaration)
+            return
+        starts = [file.start for file in self.files.all]
+        tokens = self.top.tokens[declaration.first : declaration.last]
+        for _, of_file in groupby(tokens, lambda one: bisect.bisect_right(starts, one.start)):
+            inside = list(of_file)
+            if inside[0].start <= inside[-1].start:
+                yield inside[0].start, inside[-1].end
+
+    def _flattened(self, blanks: bytearray) -> tuple[str, tuple[int, ...]]:
+        """What a compiler reads, each file where it is included, and the text's line of each."""
+        if len(self._pieces) == 1:
+            ((start, end),) = self._pieces
+            return _blanked(self.text[start:end], blanks[start:end]), ()
+        written: list[str] = []
+        lines: list[int] = []
+        for start, end in self._pieces:
+            piece = _blanked(self.text[start:end], blanks[start:end]).removesuffix("\n")
+            written.append(f"{piece}\n")
+            first = self.line(start)
+            lines += range(first, first + piece.count("\n") + 1)
+        return "".join(written), tuple(lines)
+
+    def _files_note(self) -> str:
+        """The sentence about the files of which the text is made; "" for one alone."""
+        read = {start for start, _ in self._pieces}
+        parts = [
+            f"{file.name} is in lines {self.line(file.start)}–{self.line(file.end - 1)}"
+            for file in self.files.all[1:]
+            if file.start in read
+        ]
+        return f"Included files are part of this text: {list_names(parts)}." if parts else ""
 
     def _has_device_code(self, one: Declaration) -> bool:
         """Whether a declaration is device code, or a class with some."""
@@ -260,12 +321,14 @@ class SourceFile:
                 bodies[macro[1]] += split_tokens(macro[2])
         return bodies
 
-    def _mark_directives(self, blanks: bytearray, used: Collection[str]) -> list[str]:
-        """Mark comments and the directives that no compiler gets; return the included headers.
+    def _mark_directives(self, blanks: bytearray, used: Collection[str]) -> dict[str, int]:
+        """Mark comments and the directives that no compiler gets.
 
-        All other directives stay, also within host code: what they define may be used later.
+        Returns the headers that are not among the text's files, each with its line. All other
+        directives stay, also within host code: what they define may be used later.
         """
-        headers: list[str] = []
+        headers: dict[str, int] = {}
+        starts = [file.start for file in self.files.all]
         for token in self.scanned:
             if token.kind is TokenKind.COMMENT:
                 _mark(blanks, (token.start, token.end))
@@ -275,7 +338,10 @@ class SourceFile:
             include, macro = INCLUDE.match(token.text), DEFINE.match(token.text)
             if include is not None:
                 header = HEADER.match(include[1])
-                headers.append(header[1] if header else include[1])
+                beside = self.files.all[bisect.bisect_right(starts, token.start) - 1]
+                if self.files.included(token, beside) is None:
+                    name = header[1] if header else include[1]
+                    headers.setdefault(name, self.line(token.start))
             is_for_host = macro is not None and macro[1] not in used
             is_blank = (
                 include is not None
@@ -289,7 +355,7 @@ class SourceFile:
                 code = blank_comments(written)
                 end = token.start + len(code.rstrip())
                 _mark(blanks, (end, token.end))
-        return list(dict.fromkeys(headers))
+        return headers
 
     def _mark_linkage(self, blanks: bytearray) -> None:
         """Mark extern "C" without a space behind it, as in extern "C"__global__.

@@ -13,7 +13,7 @@ from simulator.frontend.clang import CUB_FOLDER
 from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.unset_macros import silencing_macros
 from simulator.frontend.unsupported import advice_on, unsupported_message
-from simulator.language.errors import MAX_ERRORS, Diagnostic, Fix, Span, list_names
+from simulator.language.errors import MAX_ERRORS, Diagnostic, Fix, Span
 from simulator.language.number_types import ENCODINGS
 
 # Headers that declare for kernels only what is there without them.
@@ -102,7 +102,7 @@ def errors(
     for diagnostic in diagnostics:
         if diagnostic.severity < ClangDiagnostic.Error or NO_ERRORS.search(diagnostic.spelling):
             continue
-        lines.add(diagnostic.location.line)
+        lines.add(code.line(diagnostic.location.line))
         name = _unknown_name(diagnostic, code.text)
         if (name is not None and name in unknown) or lost.explain(diagnostic, name):
             continue
@@ -132,11 +132,11 @@ class LostDeclarations:
         return any(word.search(self._text[line - 1]) for line in self.lines)
 
 
-def warnings(diagnostics: Sequence[Any], filename: str) -> Iterator[str]:
+def warnings(diagnostics: Sequence[Any], filename: str, code: DeviceCode) -> Iterator[str]:
     """Clang's warnings as sentences with their places."""
     for diagnostic in diagnostics:
         if diagnostic.severity == ClangDiagnostic.Warning:
-            message, span = _sentence(diagnostic, filename)
+            message, span = _sentence(diagnostic, filename, code)
             yield f"{span}: {message}" if span else message
 
 
@@ -157,12 +157,13 @@ def _unknown_name(diagnostic: Any, text: str) -> str | None:
 def _error(
     diagnostic: Any, filename: str, code: DeviceCode, source: SourceFile, name: str | None
 ) -> Diagnostic:
-    message, span = _sentence(diagnostic, filename)
-    lines = code.text.split("\n")  # the use of a template's instance is behind them
-    written = lines[span.line - 1] if span is not None and span.line <= len(lines) else ""
+    message, span = _sentence(diagnostic, filename, code)
+    lines, number = code.text.split("\n"), diagnostic.location.line
+    # The use of a template's instance is behind the last line.
+    written = lines[number - 1] if span is not None and number <= len(lines) else ""
     if ERROR_DIRECTIVE.match(written):
         stopped = f"This text stops here by #error: {diagnostic.spelling.strip(chr(34))}"
-        macros = silencing_macros(source, diagnostic.location.line)
+        macros = silencing_macros(source, code.line(number))
         return Diagnostic(f"{stopped.rstrip('.!?')}.", span, macros=macros)
     advice = advice_on(diagnostic.spelling, [each.spelling for each in diagnostic.children])
     if advice is not None:
@@ -177,29 +178,26 @@ def _error(
             if span is not None:
                 span = Span(span.line, span.column, span.line, span.column + len(name))
             return Diagnostic(unsupported, span)
-        headers = [
-            header for header in code.headers
+        headers = tuple(
+            f"{header} (line {line})"
+            for header, line in code.headers.items()
             if header not in KNOWN_HEADERS and not header.startswith(CUB_FOLDER)
-        ]  # fmt: skip
+        )
         suggested = SUGGESTION.search(message)
         if suggested is not None:
             if not headers or _is_misspelling(name, suggested["other"]):
-                return Diagnostic(message, span, fix=_fix(diagnostic, filename))
+                return Diagnostic(message, span, fix=_fix(diagnostic, filename, code))
             message = f"{SUGGESTION.sub('', message)}."
-        hint = "" if not headers else (
-            f"If it comes from {list_names(headers)}: no header is read; write what the "
-            "kernel uses of it into the text."
-        )  # fmt: skip
         macros = ((f"{name}=…",),) if MACRO_LIKE.fullmatch(name) else ()
-        return Diagnostic(message, span, hint, macros=macros)
-    declared = _macro_at(written, span, code.text) if message.startswith("Expected") else None
+        return Diagnostic(message, span, macros=macros, headers=headers)
+    declared = _macro_at(written, span, code) if message.startswith("Expected") else None
     if declared is not None:
         return Diagnostic(declared, span)
     hint = next((hint for pattern, hint in HINTS if pattern.search(diagnostic.spelling)), "")
     for note in diagnostic.children:
         if note.spelling.startswith("to match this") and note.location.line:
-            hint = f"The one that it should close is in line {note.location.line}."
-    return Diagnostic(message, span, hint, _fix(diagnostic, filename))
+            hint = f"The one that it should close is in line {code.line(note.location.line)}."
+    return Diagnostic(message, span, hint, _fix(diagnostic, filename, code))
 
 
 def _is_misspelling(name: str, other: str) -> bool:
@@ -221,7 +219,7 @@ def _equal_letters(name: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(name), len(other)))
 
 
-def _macro_at(line: str, span: Span | None, text: str) -> str | None:
+def _macro_at(line: str, span: Span | None, code: DeviceCode) -> str | None:
     """The sentence about a declared name that is a macro; None where none stands at the span."""
     if span is None:
         return None
@@ -229,14 +227,15 @@ def _macro_at(line: str, span: Span | None, text: str) -> str | None:
     if name is None:
         return None
     word = name[0].decode()
-    for number, defined in enumerate(text.split("\n"), start=1):
-        found = re.match(rf"\s*#\s*define\s+{word}\b\s*(?P<body>.*)", defined)
+    definition = re.compile(rf"\s*#\s*define\s+{word}\b\s*(?P<body>.*)")
+    for number, defined in enumerate(code.text.split("\n"), start=1):
+        found = definition.match(defined)
         if found:
             body = found["body"].strip()
             reads = f"'{body}' in its place" if body else "nothing in its place"
             return (
-                f"{word} is a macro here (line {number}), so that a compiler reads {reads}: give "
-                "what this declares another name."
+                f"{word} is a macro here (line {code.line(number)}), so that a compiler reads "
+                f"{reads}: give what this declares another name."
             )
     return None
 
@@ -265,7 +264,7 @@ def _host_message(name: str, code: DeviceCode) -> str:
     )
 
 
-def _fix(diagnostic: Any, filename: str) -> Fix | None:
+def _fix(diagnostic: Any, filename: str, code: DeviceCode) -> Fix | None:
     """Clang's change of the kernel's text, where it is a single one."""
     fixes = list(diagnostic.fixits)
     if len(fixes) != 1:
@@ -273,10 +272,11 @@ def _fix(diagnostic: Any, filename: str) -> Fix | None:
     start, end = fixes[0].range.start, fixes[0].range.end
     if start.file is None or start.file.name != filename:
         return None
-    return Fix(Span(start.line, start.column, end.line, end.column), fixes[0].value)
+    first, last = code.line(start.line), code.line(end.line)
+    return Fix(Span(first, start.column, last, end.column), fixes[0].value)
 
 
-def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
+def _sentence(diagnostic: Any, filename: str, code: DeviceCode) -> tuple[str, Span | None]:
     """Clang's message with its fix-it, and its span if it is in the kernel's text."""
     location = diagnostic.location
     message = diagnostic.spelling
@@ -289,6 +289,7 @@ def _sentence(diagnostic: Any, filename: str) -> tuple[str, Span | None]:
             message += "; leave it out"
     if location.file is None or location.file.name != filename:
         return message + ".", None
-    span = Span(location.line, location.column, location.line, location.column + 1)
+    line = code.line(location.line)
+    span = Span(line, location.column, line, location.column + 1)
     end = "" if message.endswith("?") else "."
     return message[0].upper() + message[1:] + end, span

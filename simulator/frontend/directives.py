@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from simulator.frontend.lexer import in_one_spelling, logical_lines
 from simulator.frontend.macro_limits import check_expansion
 from simulator.language.errors import SourceError, Span, list_names, shorten
+from simulator.language.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES, files_of
 
-MAX_FILE_BYTES = 256 * 2**10  # of a file in UTF-8, with its host code
 MAX_TEXT_BYTES = 64 * 2**10  # likewise of what a compiler gets of it, without blank lines
 ALLOWED_DIRECTIVES = frozenset(
     {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
@@ -41,10 +41,19 @@ def check_length(text: str) -> None:
     """Raise SourceError for a file that is too long, or is no text: with parts of letters."""
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text)):
         raise SourceError("A kernel's text is plain: it has no zero byte and no half of a letter.")
+    if len(files_of(text)) > MAX_FILES:
+        raise SourceError(f"This text has more than {MAX_FILES} files.")
+    for file in files_of(text):
+        length = len(text[file.start : file.end].encode())
+        if length > MAX_FILE_BYTES:
+            name = file.name or "This text"
+            raise SourceError(
+                f"{name} has {length:,} bytes; a file has up to {MAX_FILE_BYTES:,} (256 KB)."
+            )
     length = len(text.encode())
-    if length > MAX_FILE_BYTES:
+    if length > MAX_BYTES:
         raise SourceError(
-            f"This text has {length:,} bytes; a file has up to {MAX_FILE_BYTES:,} (256 KB)."
+            f"This text has {length:,} bytes with all its files; it may have {MAX_BYTES:,} (1 MB)."
         )
 
 

@@ -56,7 +56,8 @@ def compile_kernel(
 
     The text is a whole file: host code and headers are skipped, which Kernel.notes say. The name
     may give namespaces, a template's arguments or the parameters' types: "ns::scale<float, 16>",
-    "scale(float*, int)". defines gives macros their values: in the text's own #define lines where
+    "scale(float*, int)". Files that the text includes stand behind it (simulator.language.files).
+    defines gives macros their values: in the text's own #define lines where
     it has them, so that Kernel.text is what runs, else as the compiler's -D; and a template
     kernel's parameters theirs. filename is the text's name in messages. Raises SourceError for a
     text that is wrong or not supported.
@@ -65,6 +66,14 @@ def compile_kernel(
     check_length(text)
     check_macros(defines or {})
     text, macros = set_defines(text, defines or {})
+    try:
+        return _compile_text(text, name, macros, filename)
+    except SourceError as error:
+        raise error.in_files(text) from None
+
+
+def _compile_text(text: str, name: str | None, macros: Mapping[str, str], filename: str) -> Kernel:
+    """The kernel of a name of a text whose #define lines are set; macros are the compiler's -D."""
     source = SourceFile(text, macros)
     asked = choose_kernel(source, name, filename)
     launched = launched_arguments(source, asked.name)
@@ -116,7 +125,7 @@ def _parse(
         code = source.device_code(asked.name, arguments, dropped)
         instance = f"{'::'.join((*_scope(source, asked), asked.name))}<{', '.join(arguments)}>"
         use = f"\nvoid {USE}() {{ (void)&{instance}; }}" if arguments else ""
-        unit, diagnostics = parse(code.text + use, filename, macros, code.headers)
+        unit, diagnostics = parse(code, filename, macros, use)
         said = errors(diagnostics, filename, code, source)
         if not said.found:
             break
@@ -131,9 +140,9 @@ def _parse(
         needed |= wanted
         dropped = (dropped | doubtful) - needed
     place = said.found[0].span if said.found else None
-    if arguments and place is not None and place.line > code.text.count("\n") + 1:
+    if arguments and place is not None and place.line > code.line(code.text.count("\n") + 1):
         raise TemplateError(f"{instance} does not fit its template: {said.found[0].message}")
-    doubts = tuple(map(shorten, (*launch_warnings(source), *warnings(diagnostics, filename))))
+    doubts = tuple(map(shorten, (*launch_warnings(source), *warnings(diagnostics, filename, code))))
     return Parsed(unit, code, said, doubts)
 
 

@@ -43,7 +43,7 @@ def silencing_macros(source: SourceFile, line: int) -> Settings:
     found = [one for one in source.error_directives if source.line(one.token.start) == line]
 
     def silences(macros: Mapping[str, str]) -> bool:
-        left = preprocess(source.scanned, {**source.defines, **macros}).errors
+        left = preprocess(source.files, {**source.defines, **macros}).errors
         return all(one.token is not found[0].token for one in left)
 
     return _settings(source, found[:1], silences)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from simulator.language.files import file_at, files_of
 from simulator.language.printable import printable
 
 MAX_NAMES = 12  # in a sentence
@@ -57,28 +58,52 @@ class Diagnostic:
     fix: Fix | None = None  # where the compiler knows one
     # Macros that mend it, as NAME, NAME=4 or, with any value, NAME=…: all of one tuple together.
     macros: tuple[tuple[str, ...], ...] = ()
+    headers: tuple[str, ...] = ()  # that are not here and may have it, such as "a.h (line 3)"
+    file: tuple[str, int] | None = None  # the included file that it is in, and its line there
 
     def __str__(self) -> str:
-        """The place, the sentence and the hint, on one line, in a terminal's words."""
-        place = f"{self.span}: " if self.span else ""
+        """The place, the sentence and the hints, on one line, in a terminal's words."""
+        place = f"{self.place}, column {self.span.column}: " if self.span else ""
         wanted = [" ".join(f"-D {macro}" for macro in together) for together in self.macros]
-        define = f"Give {' or '.join(wanted)}." if wanted else ""
-        return " ".join(part for part in (f"{place}{self.message}", self.hint, define) if part)
+        parts = (
+            f"{place}{self.message}",
+            self.hint,
+            f"If it comes from {list_names(self.headers)}: give that file's folder by -I FOLDER."
+            if self.headers
+            else "",
+            f"Give {' or '.join(wanted)}." if wanted else "",
+        )
+        return " ".join(part for part in parts if part)
 
     @property
-    def lines_to_write(self) -> str:
-        """The sentence about its macros for somebody who edits the text; "" without any.
+    def place(self) -> str:
+        """Its line, and the included file that it is in; "" where it has none."""
+        if self.file is not None:
+            return f"{self.file[0]}, line {self.file[1]}"
+        return f"line {self.span.line}" if self.span else ""
 
-        >>> Diagnostic("No TILE.", macros=(("TILE=…",), ("FAST", "WIDTH=4"))).lines_to_write
+    @property
+    def hint_for_editor(self) -> str:
+        """The hints, in words for somebody who edits the text; "" without any.
+
+        >>> Diagnostic("No TILE.", macros=(("TILE=…",), ("FAST", "WIDTH=4"))).hint_for_editor
         'Write #define TILE … above it, or #define FAST and #define WIDTH 4.'
         """
         wanted = [
             " and ".join(f"#define {macro.replace('=', ' ')}" for macro in together)
             for together in self.macros
         ]
-        if not wanted:
-            return ""
-        return f"Write {wanted[0]} above it{''.join(f', or {one}' for one in wanted[1:])}."
+        parts = (
+            self.hint,
+            f"If it comes from {list_names(self.headers)}: open that file together with this one, "
+            "or write what the kernel uses of it into the text."
+            if self.headers
+            else "",
+            f"Write {wanted[0]} above it{''.join(f', or {one}' for one in wanted[1:])}."
+            if wanted
+            else "",
+        )
+        return " ".join(part for part in parts if part)
 
 
 class SourceError(Exception):
@@ -112,9 +137,24 @@ class SourceError(Exception):
     def of(cls, found: Sequence[Diagnostic], warnings: Sequence[str] = ()) -> SourceError:
         """The mistakes, of which there is at least one, as one error, with warnings."""
         first, *others = found
-        error = cls(first.message, first.span, first.hint, others, warnings, first.macros)
-        error.errors = (replace(error.errors[0], fix=first.fix), *error.errors[1:])
+        error = cls(first.message, first.span, first.hint, others, warnings)
+        head = error.errors[0]
+        error.errors = (
+            replace(first, message=head.message, hint=head.hint), *error.errors[1:]
+        )  # fmt: skip
+        error.args = ("\n".join(map(str, error.errors)),)
         return error
+
+    def in_files(self, text: str) -> SourceError:
+        """The error of a text that has several files, with the file of each mistake."""
+        if len(files_of(text)) == 1:
+            return self
+        found = [
+            (one, file_at(text, one.span.line) if one.span else ("", 0)) for one in self.errors
+        ]
+        return SourceError.of(
+            [replace(one, file=file if file[0] else None) for one, file in found], self.warnings
+        )
 
     def with_lines(self, text: str) -> str:
         """The errors, each with its line of the kernel's text beneath, and a mark at its column.

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from simulator.archive import check_is_file
-from simulator.frontend.directives import MAX_FILE_BYTES
 from simulator.language.errors import LaunchError
+from simulator.language.files import MAX_FILE_BYTES
 from simulator.launch import Dim3, dim3
 from simulator.machine.schedule import SCHEDULES
 from simulator.verdict.tasks import TASKS
@@ -63,7 +63,7 @@ def build_parser() -> Parser:
         help="run nothing: print the command lines that follow from the file's own launches",
     )
     parser.add_argument("--shared", metavar="BYTES", type=int, default=0)
-    parser.add_argument("-D", metavar="NAME=VALUE", action="append", default=[], dest="defines")
+    _add_text(parser)
     parser.add_argument("--schedule", choices=SCHEDULES, default="ascending")
     parser.add_argument("--seed", metavar="N", type=int, default=0)
     parser.add_argument(
@@ -95,6 +95,19 @@ def build_parser() -> Parser:
         "arguments of their own",
     )
     return parser
+
+
+def _add_text(parser: Parser) -> None:
+    """The options of what the text is made of."""
+    parser.add_argument("-D", metavar="NAME=VALUE", action="append", default=[], dest="defines")
+    parser.add_argument(
+        "-I",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        dest="folders",
+        help="where the file's own headers are; nothing outside such folders is read",
+    )
 
 
 def _add_verdict(parser: Parser) -> None:

@@ -133,6 +133,22 @@ def test_hints_that_are_open_stay_so_over_a_reload(visit: Visit) -> None:
     expect(page.get_by_text("Hint 1.")).to_be_visible()
 
 
+def test_a_file_is_opened_together_with_its_header(visit: Visit) -> None:
+    page = visit("/write")
+    page.wait_for_selector(EDITOR)
+    page.get_by_role("button", name="File and link").click()
+    kernel = b'#include "size.h"\n__global__ void k(float* x) { x[size()] = 1; }\n'
+    header = b"#pragma once\n__device__ int size() { return z; }\n"
+    page.locator("input[type=file]").set_input_files(
+        [
+            {"name": "k.cu", "mimeType": "text/plain", "buffer": kernel},
+            {"name": "size.h", "mimeType": "text/plain", "buffer": header},
+        ]
+    )
+    expect(page.locator(".cm-line").nth(2)).to_have_text("// ==== file: size.h ====")
+    expect(page.locator(PROBLEMS)).to_contain_text(["size.h, line 2"])
+
+
 def test_a_hazard_opens_the_scene_and_the_text_is_still_there_afterwards(visit: Visit) -> None:
     page = write(visit("/write"), RACE)
     page.keyboard.press("Control+Enter")

@@ -9,6 +9,7 @@ import pytest
 
 from simulator import Launch, SourceError, compile_kernel, simulate
 from simulator.frontend.clang import parse
+from simulator.frontend.device_code import DeviceCode
 
 
 def run(before: str, body: str) -> Any:
@@ -71,7 +72,7 @@ def test_no_pragma_of_a_macro_does_anything(name: str) -> None:
     text = (
         f'{PASTE}{name}("GCC dependency \\"/etc/passwd\\"") {name}("message(\\"hello\\")") int v;'
     )
-    _, diagnostics = parse(text, "k.cu", {})
+    _, diagnostics = parse(DeviceCode(text, (), (), {}, {}, ()), "k.cu", {})
     assert not [str(one) for one in diagnostics]
 
 

@@ -91,5 +91,6 @@ def test_no_name_of_a_missing_header_is_guessed() -> None:
     far, near = caught.value.errors
     assert "did you mean" not in str(far)
     assert far.fix is None
-    assert "If it comes from mine.h" in far.hint
+    assert "If it comes from mine.h (line 1): give that file's folder by -I FOLDER." in str(far)
+    assert "open that file together with this one" in far.hint_for_editor
     assert near.message.endswith("did you mean 'atomicAdd'?")

@@ -205,7 +205,7 @@ MISTAKES = {
     "a host variable": ("float scale = 2;", "x[0] = scale;",
                         r"'scale' is a variable of the host: a kernel cannot read it"),
     "an own header": ('#include "common.h"', "x[0] = common(1);",
-                      r"undeclared identifier 'common'.*If it comes from common\.h: no header is"),
+                      r"undeclared identifier 'common'.*If it comes from common\.h \(line 1\)"),
     "a mistake in a used function": ("__device__ int f() { return oops; }", "x[0] = f();",
                                      r"line 1, .*undeclared identifier 'oops'"),
     "a probe in a macro": ("#define P __has_include(<a>)", "x[0] = P;", r"__has_include is not"),

@@ -6,14 +6,15 @@ import functools
 import html
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from simulator import LaunchError, SourceError, catalogue
 from simulator.broken_file import Broken, BrokenFileError
 from simulator.exercises.exercise import Exercise, exercises
-from simulator.frontend.directives import MAX_FILE_BYTES, check_length
+from simulator.frontend.directives import check_length
+from simulator.language.files import files_of
 from simulator.verdict.form import LaunchForm, UserKernel
 from simulator.verdict.verdict import State
 from ui.drawing.palette import PALETTES
@@ -41,6 +42,7 @@ from ui.user_kernel.judged import check_exercise, judge_user_kernel
 from ui.user_kernel.launch_section import draw_launch
 from ui.user_kernel.launch_text import summarize_launch
 from ui.user_kernel.problems import Problem, mark_hazards, mark_line
+from ui.user_kernel.uploads import ENDINGS, ZIP, UploadError, openable, read_files, zipped
 from ui.user_kernel.verdict_section import draw_first_button, draw_verdict
 from ui.view import own_link, presets
 from ui.view.view_url import View, from_query, to_query
@@ -278,26 +280,21 @@ def draw_starts(draft: Draft) -> None:
 def draw_files(draft: Draft, own: UserKernel | None) -> None:
     """Draw how a text is opened and saved, and its link."""
     uploaded = st.file_uploader(
-        "Open a .cu file", ["cu", "cuh", "txt", "h", "cpp"], key=f"open {draft.document.number}",
-        max_upload_size=1,
+        "Open a .cu file; together with headers of its own, or all as a ZIP", [*ENDINGS, ZIP],
+        accept_multiple_files=True, key=f"open {draft.document.number}", max_upload_size=1,
     )  # fmt: skip
-    if uploaded is not None:
-        content = uploaded.getvalue()
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            st.error("This file is not text in UTF-8: save it as UTF-8 and open it again.")
-        else:
-            if len(content) > MAX_FILE_BYTES:
-                st.error(f"This file has {len(content):,} bytes, and may have {MAX_FILE_BYTES:,}.")
-            else:
-                draft.choose(text, uploaded.name)
-                st.rerun()
+    if uploaded:
+        draw_uploaded(draft, [(one.name, one.getvalue()) for one in uploaded])
     name = own.kernel.split("::")[-1].split("<")[0] if own else "kernel"
     name = re.sub(r"\W", "", name)[:80] or "kernel"
     download_button(
         "Save as .cu", draft.text.encode, f"{name}.cu", "text/plain", ":material/download:"
     )
+    if len(files_of(draft.text)) > 1:
+        download_button(
+            "Save all files as a ZIP", lambda: zipped(draft.text, f"{name}.cu"), f"{name}.zip",
+            "application/zip", ":material/folder_zip:",
+        )  # fmt: skip
     if own is None:
         st.caption("A link is made of a text that compiles.")
         return
@@ -307,6 +304,25 @@ def draw_files(draft: Draft, own: UserKernel | None) -> None:
     else:
         st.caption("A link to this text and its launch")
         st.code(f"{(st.context.url or '').split('?')[0]}?{own_link.PARAMETER}={link}", None)
+
+
+def draw_uploaded(draft: Draft, uploaded: Sequence[tuple[str, bytes]]) -> None:
+    """Open what was uploaded; ask which file where several may be meant."""
+    try:
+        texts = openable(read_files(uploaded))
+    except UploadError as error:
+        st.error(plain_text(str(error)))
+        return
+    if len(texts) == 1:
+        ((name, text),) = texts.items()
+        draft.choose(text, name)
+        st.rerun()
+    st.caption("Several of these files have kernels: which one is to be opened?")
+    for number, (name, text) in enumerate(texts.items()):
+        st.button(
+            plain_text(name), key=f"opened_{number}", width="stretch", on_click=draft.choose,
+            args=(text, name),
+        )  # fmt: skip
 
 
 def draw_text(draft: Draft, examined: Examined) -> None:

@@ -44,6 +44,7 @@ class Problem:
     message: str
     hint: str = ""
     fix: TextFix | None = None
+    place: str = ""  # what its line is called; "" for its number alone
 
 
 def find_problems(text: str, error: SourceError) -> tuple[Problem, ...]:
@@ -100,8 +101,9 @@ def _problem(found: Diagnostic, places: Places) -> Problem:
         verb = "insert" if begin == stop else "write" if found.fix.text else "leave out"
         what = found.fix.text.strip() or text_between(places.text, begin, stop)
         fix = TextFix((Change(begin, stop, found.fix.text),), f"{verb} {what}")
-    hint = " ".join(part for part in (found.hint, found.lines_to_write) if part)
-    return Problem(start, end, span.line, "error", found.message, hint, fix)
+    return Problem(
+        start, end, span.line, "error", found.message, found.hint_for_editor, fix, found.place
+    )
 
 
 class Places:

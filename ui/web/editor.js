@@ -115,11 +115,11 @@ function mount(parent) {
     }
   }
 
-  function item({ start, severity, line, message, hint, fix }) {
+  function item({ start, severity, line, place: written, message, hint, fix }) {
     const entry = document.createElement("li");
     entry.className = severity;
     const place = entry.appendChild(document.createElement("button"));
-    place.textContent = `line ${line}`;
+    place.textContent = written || `line ${line}`;
     place.onclick = () => go(start);
     entry.append(` ${message} ${hint}`);
     if (fix) {

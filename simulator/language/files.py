@@ -1,0 +1,140 @@
+"""Several files in one text: the main one, and behind it each that it includes, after its name.
+
+    #include "scale.h"
+    __global__ void k(float* x) { x[0] = scale(x[0]); }
+    // ==== file: scale.h ====
+    __device__ float scale(float x) { return 2 * x; }
+
+So what is edited, linked, compiled and shown is one text, in which each line has one number. Files
+are found by name among those of the text, never on a disk.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+MAX_FILE_BYTES = 256 * 2**10  # of a file in UTF-8, with its host code
+MAX_BYTES = 2**20  # of a text with all its files
+MAX_FILES = 100  # that one text includes, files within files counted
+LONGEST_NAME = 200  # letters of a file's name, with its folders
+FILE_LINE = re.compile(
+    rf"^// ==== file: (\S[^\n]{{0,{LONGEST_NAME - 1}}}?) ====[ \t]*(?:\n|\Z)", re.MULTILINE
+)
+INCLUDE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*include[ \t]*(\"[^\"\n]+\"|<[^>\n]+>)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A part of a text that is a file of its own, as characters from `start` up to `end`."""
+
+    name: str  # with its folders; "" for the main file
+    start: int
+    end: int
+
+
+@functools.lru_cache(16)
+def files_of(text: str) -> tuple[TextFile, ...]:
+    """The files of a text, the main one first.
+
+    >>> [file.name for file in files_of("int i;\\n// ==== file: a.h ====\\nint j;")]
+    ['', 'a.h']
+    """
+    found = list(FILE_LINE.finditer(text)) if "// ==== file: " in text else []
+    ends = [*(line.start() for line in found), len(text)]
+    return (
+        TextFile("", 0, ends[0]),
+        *(
+            TextFile(line[1], line.end(), end)
+            for line, end in zip(found, ends[1:], strict=True)
+        ),
+    )  # fmt: skip
+
+
+def file_at(text: str, line: int) -> tuple[str, int]:
+    """The file of a text's line, "" for the main one, and the line's number there, from 1."""
+    starts = [text.count("\n", 0, file.start) + 1 for file in files_of(text)]
+    place = max(0, bisect.bisect_right(starts, line) - 1)
+    return files_of(text)[place].name, line - starts[place] + 1
+
+
+def find_file(wanted: str, beside: str, names: Iterable[str]) -> str | None:
+    """The name of the file that an #include in the file `beside` asks for; None without one.
+
+    wanted is in its quotes or angle brackets. It is the one in the same folder, else the one of
+    which the last folders and the name agree: of several the first. Folders above (..) only count
+    by what stands behind them. In angle brackets all folders must agree.
+
+    >>> find_file('"../util/a.h"', "src/k.cu", ["b.h", "util/a.h", "src/a.h"])
+    'util/a.h'
+    >>> find_file('"util/a.h"', "k.cu", ["a.h"]), find_file("<util/a.h>", "k.cu", ["a.h"])
+    ('a.h', None)
+    """
+    known = list(names)
+    asked = parts_of(wanted[1:-1])
+    if not asked:
+        return None
+    near = "/".join((*parts_of(beside)[:-1], *asked))
+    if near in known:
+        return near
+    agreeing = [(_agreeing(asked, parts_of(name)), name) for name in known]
+    if wanted[0] == "<":
+        agreeing = [(count, name) for count, name in agreeing if count == len(asked)]
+    most = max((count for count, _ in agreeing), default=0)
+    return next((name for count, name in agreeing if count == most), None) if most else None
+
+
+@functools.lru_cache(4096)
+def parts_of(name: str) -> tuple[str, ...]:
+    """The folders and the name of a path, without those that go nowhere, or up."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return tuple(part for part in parts if part not in ("/", ".", ".."))
+
+
+def _agreeing(asked: Sequence[str], found: Sequence[str]) -> int:
+    """How many parts two paths have in common at their ends, if one ends with the other; else 0."""
+    count = min(len(asked), len(found))
+    return count if count and asked[-count:] == found[-count:] else 0
+
+
+def with_included(
+    main: str, name: str, find: Callable[[str, str], tuple[str, str] | None], known: Iterable[str]
+) -> str:
+    """A main file's text, and behind it those files that it includes, and that these include.
+
+    find gives the name and the text of the file that an #include in the file of another name asks
+    for, in its quotes or angle brackets; None without one. name is the main file's. known are
+    headers that are there without a file, unless quotes ask for them. Raises ValueError, a
+    sentence, for too many files or too much text.
+    """
+    built = {file.name for file in files_of(main)}  # those that stand in the text already
+    if len(built) > MAX_FILES:
+        raise ValueError(f"{name} has more than {MAX_FILES} files in it.")
+    pieces, pending, size = [main], [(name, main)], len(main.encode())
+    without_file = {f"<{header}>" for header in known}
+    while pending:
+        beside, text = pending.pop(0)
+        wanted = dict.fromkeys(INCLUDE.findall(text))
+        if len(wanted) > MAX_FILES:
+            raise ValueError(f"{beside} includes more than {MAX_FILES} files.")
+        for asked in wanted:
+            if asked in without_file or find_file(asked, beside, built - {""}):
+                continue
+            found = find(asked, beside)
+            if found is None or found[0] in (name, *built):
+                continue
+            built.add(found[0])
+            size += len(found[1].encode())
+            if len(built) > MAX_FILES:
+                raise ValueError(f"{name} includes more than {MAX_FILES} files.")
+            if size > MAX_BYTES:
+                raise ValueError(
+                    f"{name} and what it includes have more than {MAX_BYTES:,} bytes (1 MB)."
+                )
+            pieces.append(f"// ==== file: {found[0]} ====\n{found[1]}")
+            pending.append(found)
+    return "\n".join(piece.removesuffix("\n") for piece in pieces) + "\n" if pieces[1:] else main
