@@ -17,6 +17,7 @@ from simulator.frontend.clang import (
     span_of,
 )
 from simulator.frontend.cooperative_groups import GroupCalls
+from simulator.frontend.copies import copy
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.fragments import declares, lower_fragment_call
 from simulator.frontend.half_operators import COMPOUND, compound_half2, lower_half
@@ -59,6 +60,7 @@ from simulator.language.tree import (
     Dereference,
     Expression,
     Function,
+    Index,
     Inlined,
     Literal,
     Load,
@@ -399,7 +401,15 @@ class Calls:
             self._symbols.bind(parameter, argument)
             return []
         if isinstance(argument, Record):
-            self._symbols.bind(parameter, replace(argument, setup=()))
+            given = replace(argument, setup=())
+            if self._symbols.is_addressed(parameter) and referred_type(parameter.type) is None:
+                struct, memory = argument.ctype, MemorySpace.LOCAL
+                own = self._symbols.declare_in_memory(parameter, struct, memory, None)
+                lvalue = self._symbols.find(parameter)
+                assert isinstance(lvalue, Index)
+                copied = copy(in_memory(lvalue), given, lvalue.span)
+                return [*argument.setup, own, *copied]
+            self._symbols.bind(parameter, given)
             return list(argument.setup)
         if referred_type(parameter.type) is not None and isinstance(argument, LVALUES):
             declared = self._symbols.declare_reference(parameter, argument, argument.span)

@@ -90,6 +90,10 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
     "bindings to memory": ("struct P { double a, b; }; __device__ P g = {1, 2};",
                            "__shared__ P s[2]; s[1] = {3, 4}; auto& [a, b] = s[1]; auto [c, d] = g;"
                            " a = b + d; b = c; o[0] = s[1].a; o[1] = s[1].b;", [6, 1]),
+    "address of a struct given by value": (
+        "struct P { int a; float b[2]; }; __device__ void put(P* p) { p->a += 1; p->b[1] = 5; }"
+        " __device__ float f(P p) { put(&p); return p.a + p.b[0] + p.b[1]; }",
+        "P p = {1, {2, 3}}; o[0] = f(p); o[1] = p.a + p.b[1];", [9, 4]),
     "union": ("union U { float f; unsigned u; unsigned char b[4]; };",
               "U x; x.f = -1.5f; U y = x; y.b[3] = 0; U z = {2}; z.b[0] += 1; U zeros = {};"
               " o[0] = x.u; o[1] = y.u; o[2] = z.u; o[3] = zeros.u;",
