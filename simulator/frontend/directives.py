@@ -38,9 +38,8 @@ NO_PRAGMAS = f"Of pragmas {list_names(ALLOWED_PRAGMAS)} are taken here, spelled 
 
 
 def check_length(text: str) -> None:
-    """Raise SourceError for a file that is too long, or is no text: with parts of letters."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text)):
-        raise SourceError("A kernel's text is plain: it has no zero byte and no half of a letter.")
+    """Raise SourceError for a text whose files are too long, or that is none: see check_plain."""
+    check_plain(text)
     if len(files_of(text)) > MAX_FILES:
         raise SourceError(f"This text has more than {MAX_FILES} files.")
     for file in files_of(text):
@@ -50,6 +49,12 @@ def check_length(text: str) -> None:
             raise SourceError(
                 f"{name} has {length:,} bytes; a file has up to {MAX_FILE_BYTES:,} (256 KB)."
             )
+
+
+def check_plain(text: str) -> None:
+    """Raise SourceError for a text with parts of letters, or too long with all its files."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text)):
+        raise SourceError("A kernel's text is plain: it has no zero byte and no half of a letter.")
     length = len(text.encode())
     if length > MAX_BYTES:
         raise SourceError(
@@ -81,7 +86,7 @@ def check_directives(
     """
     if text != in_one_spelling(text):
         raise ValueError("A text comes to a compiler in one spelling.")
-    check_length(text)
+    check_plain(text)
     written = sum(len(line) + 1 for line in text.encode().splitlines() if line.strip())
     if written > MAX_TEXT_BYTES:
         raise SourceError(

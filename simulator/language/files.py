@@ -74,10 +74,10 @@ def find_file(wanted: str, beside: str, names: Iterable[str]) -> str | None:
     >>> find_file('"util/a.h"', "k.cu", ["a.h"]), find_file("<util/a.h>", "k.cu", ["a.h"])
     ('a.h', None)
     """
-    known = list(names)
     asked = parts_of(wanted[1:-1])
     if not asked:
         return None
+    known = [name for name in names if name.endswith(asked[-1])]
     near = "/".join((*parts_of(beside)[:-1], *asked))
     if near in known:
         return near

@@ -57,6 +57,15 @@ class TestNvrtc:
         )
         assert compile_text(text, "f", "sm_90", {"T": "float"}).symbol == "_Z1fIfEvPT_"
 
+    def test_limits_and_comparisons_of_the_library(self) -> None:
+        text = (
+            "constexpr int R = std::max(3, std::numeric_limits<unsigned char>::max() + 1);\n"
+            "__global__ void f(double* x) { __shared__ double s[R]; s[0] = x[0];\n"
+            "x[0] = std::clamp(s[0], std::numeric_limits<double>::lowest(),\n"
+            "std::numeric_limits<double>::infinity()); }"
+        )
+        assert "f" in compile_text(text, "f", "sm_90").symbol
+
     @pytest.mark.parametrize("program", PROGRAMS, ids=str)
     def test_every_program_compiles(self, program: Program) -> None:
         text, defines = program.text, program.defines

@@ -134,6 +134,12 @@ def test_a_kernel_may_be_in_a_header_beside_a_list_read_twice() -> None:
     assert file_at(kernel.text, kernel.body.span.line) == ("kernel.cuh", 8)
 
 
+def test_what_no_kernel_uses_of_large_headers_does_not_count() -> None:
+    files = {f"{name}.h": "// nothing for a kernel\n" * 8_000 for name in "ab"}
+    text = '#include "a.h"\n#include "b.h"\n__global__ void k(float* x) { x[0] = 1; }\n'
+    assert compile_kernel(behind(text, files)).body.span.line == 3
+
+
 def find_in(files: dict[str, str]) -> Callable[[str, str], tuple[str, str] | None]:
     return lambda asked, _: (asked[1:-1], files[asked[1:-1]]) if asked[1:-1] in files else None
 
