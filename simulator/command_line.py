@@ -9,6 +9,7 @@ from itertools import islice
 from simulator.frontend.host.launches import HostArgument, HostLaunch
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError
+from simulator.language.number_types import NUMBER_TYPES
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3
 
@@ -79,6 +80,8 @@ def argument(ctype: CType, given: HostArgument) -> str:
     name = "struct" if isinstance(target, Struct) else "?"
     if isinstance(target, Scalar):
         name = f"{target.dtype.kind}{8 * target.dtype.itemsize}"
+        if target.encoding is not None:
+            name = next(one.argument for one in NUMBER_TYPES.values() if one.ctype == target)
     name = {"b8": "u8"}.get(name, name)
     if is_table:
         return f"{name}:NxN"

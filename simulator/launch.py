@@ -227,17 +227,17 @@ def flatten_arguments(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, An
 
 def _struct_array(name: str, ctype: Pointer, struct: Struct, value: Any) -> Array:
     """An argument's array, if its elements lie as the struct's."""
-    numbers = [(part.offset, part.scalar.dtype) for part in parts(struct)]
+    numbers = [(part.offset, part.scalar.cell_dtype) for part in parts(struct)]
     if isinstance(value, np.ndarray):
         if value.dtype.names is None:
-            plain = value.dtype == struct.cell.dtype
+            plain = value.dtype == struct.cell.cell_dtype
             packed = len(numbers) * struct.cell.size == struct.size
             if plain and packed and value.nbytes % struct.size == 0:
                 return np.ascontiguousarray(value)
         elif _dtype_numbers(value.dtype) == numbers and value.dtype.itemsize == struct.size:
             return np.ascontiguousarray(value)
     fields = ", ".join(
-        f"{part.scalar.dtype} at byte {part.offset} ({part.name[1:]})"
+        f"{part.scalar.cell_dtype} at byte {part.offset} ({part.name[1:]})"
         for part in parts(struct)[:MAX_NAMES]
     )
     raise LaunchError(
@@ -283,9 +283,10 @@ def _array(name: str, ctype: Pointer, value: Any) -> Array:
         )
     if not isinstance(value, np.ndarray):
         raise LaunchError(f"Parameter {name} is {ctype}: give an array, not {value!r}.")
-    if value.dtype != element.dtype:
+    if value.dtype != element.cell_dtype:
         raise LaunchError(
-            f"Parameter {name} is {ctype}: its array must hold {element.dtype}, not {value.dtype}."
+            f"Parameter {name} is {ctype}: its array must hold {element.cell_dtype}, not "
+            f"{value.dtype}."
         )
     return np.ascontiguousarray(value)
 
@@ -397,6 +398,8 @@ def _scalar(name: str, ctype: Scalar, value: Any) -> Any:
     if isinstance(number, (bool, int)) or (isinstance(number, float) and ctype.is_float):
         try:
             with np.errstate(over="ignore"):  # too large a float is infinite, as in C
+                if ctype.encoding is not None:
+                    return ctype.encoding.round(np.float64(number))
                 return ctype.dtype.type(number)
         except OverflowError:
             raise LaunchError(f"Parameter {name} is {ctype}: {number} does not fit.") from None

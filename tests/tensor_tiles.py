@@ -151,11 +151,11 @@ def operand(spread: Spread, layout: Layout, seed: int, shape: tuple[int, ...], a
 def tiles(
     form: Operand, kind: str, shape: tuple[int, int, int], count: int, seed: int, arrays: Any = np
 ) -> tuple[Any, Any, Any]:
-    """A, B and C of `count` products of a shape (m, n, k), in the dtypes of multiply_add."""
+    """A, B and C of `count` products of a shape (m, n, k): cells of the type, and floats."""
     m, n, k = shape
     spreads, layout = kinds(form)[kind], LAYOUTS[form.name]
     first = 3 * (seed * 1000 + list(kinds(form)).index(kind))
     a = operand(spreads[0], layout, first, (count, m, k), arrays)
     b = operand(spreads[1], layout, first + 1, (count, k, n), arrays)
     c = operand(spreads[2], FLOAT_LAYOUT, first + 2, (count, m, n), arrays)
-    return a.view(form.cell.dtype), b.view(form.cell.dtype), c.view(np.float32)
+    return a.view(form.ctype.cell_dtype), b.view(form.ctype.cell_dtype), c.view(np.float32)

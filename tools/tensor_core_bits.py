@@ -101,7 +101,8 @@ def differing(name: str, kind: str, count: int, seed: int, hardware: Hardware) -
     wrong = 0
     for number, first in enumerate(range(0, count, AT_ONCE)):
         a, b, c = tiles(form, kind, shape, min(AT_ONCE, count - first), seed + number, cupy)
-        expected = multiply_add(a, b, c, form).view(np.uint32)
+        left, right = (form.ctype.values_of(each) for each in (a, b))
+        expected = multiply_add(left, right, c, form).view(np.uint32)
         wrong += int((expected != hardware.multiply_add(a, b, c).view(np.uint32)).sum())
     return wrong
 

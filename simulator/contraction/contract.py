@@ -9,7 +9,7 @@ from typing import assert_never
 
 from simulator.contraction.candidates import Candidate, CandidateWalk
 from simulator.contraction.def_use import BasicBlock, FinalUse, SumOperand
-from simulator.contraction.rules import is_of_half, product_of
+from simulator.contraction.rules import is_of_short_float, product_of
 from simulator.language.tree import Assign, Binary, Contraction, Contractions, Expression, Statement
 
 Sum = Binary | Assign
@@ -88,7 +88,7 @@ def _equal_products(candidates: Iterable[Candidate]) -> Iterable[list[Candidate]
     """Products of one value in one basic block: a compiler computes them once."""
     groups: dict[tuple[int, BasicBlock, int], list[Candidate]] = {}
     for number, candidate in enumerate(candidates):
-        own = number if is_of_half(candidate.node) else -1
+        own = number if is_of_short_float(candidate.node) else -1
         groups.setdefault((candidate.value.number, candidate.block, own), []).append(candidate)
     return groups.values()
 
@@ -113,7 +113,7 @@ def _is_hoisted(walk: CandidateWalk, products: list[Candidate], sums: list[Sum])
 
     (Loop-invariant code motion comes before fusion.)
     """
-    if is_of_half(products[0].node):
+    if is_of_short_float(products[0].node):
         return False
     depth = products[0].value.loop_depth
     invariant = any(product.loop_depth > depth for product in products)
@@ -142,7 +142,7 @@ def _fused_side(sum_: Sum, operands: dict[tuple[Sum, bool], FusibleOperand]) -> 
     if left is None or right is None:
         return left is not None
     right_subtracted = right.subtracted != (sum_.operator == "-")
-    equal = left.product.value.number == right.product.value.number and not is_of_half(sum_)
+    equal = left.product.value.number == right.product.value.number and not is_of_short_float(sum_)
     if equal and left.subtracted != right_subtracted:
         return None  # p - p: the product is computed once and subtracted from itself
     match left.subtracted, right_subtracted:

@@ -12,8 +12,9 @@ The rules are those seen in nvcc 13's machine code for sm_90, without -fmad=fals
 - A product that does not change in a loop is computed before the loop, and does not fuse within.
 - A product written twice in one basic block is computed once, and has the uses of both.
 
-Products of half and half2 are contracted later, when the compiler makes machine code: they are not
-computed before a loop, and one written twice is computed twice; the other rules hold for them.
+Products of floats of 16 bits and their pairs are contracted later, when the compiler makes machine
+code: they are not computed before a loop, and one written twice is computed twice; the other rules
+hold for them.
 
 Where a product's sums are in other basic blocks, it depends on what the compiler makes of the
 branches and loops between, on unrolling above all, as it does where a product goes through an
@@ -24,7 +25,8 @@ This file says which expressions are sums and products; contract.py decides whic
 
 from __future__ import annotations
 
-from simulator.language.ctype import HALF, CType, Scalar, Vector
+from simulator.language.ctype import CType, Scalar, Vector
+from simulator.language.number_types import short_float
 from simulator.language.tree import Assign, Binary, Expression, Literal, Unary
 
 
@@ -65,13 +67,12 @@ def is_product_update(assign: Assign) -> bool:
     )
 
 
-def is_of_half(expression: Binary | Assign) -> bool:
-    """Whether an expression is of half or half2, whose instructions nvcc does not look into."""
-    ctype = expression.ctype
-    return (ctype.element if isinstance(ctype, Vector) else ctype) == HALF
+def is_of_short_float(expression: Binary | Assign) -> bool:
+    """Whether it is of floats of 16 bits or a pair: nvcc does not look into their instructions."""
+    return short_float(expression.ctype) is not None
 
 
 def _is_float(ctype: CType) -> bool:
-    """Whether a type is a float, or half2."""
+    """Whether a type is of floating-point numbers, or a pair of short ones."""
     element = ctype.element if isinstance(ctype, Vector) else ctype
     return isinstance(element, Scalar) and element.is_float

@@ -20,12 +20,16 @@ from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.copies import copy
 from simulator.frontend.expressions import LVALUES, Expressions
 from simulator.frontend.fragments import declares, lower_fragment_call
-from simulator.frontend.half_operators import COMPOUND, compound_half2, lower_half
 from simulator.frontend.hoisting import hoist, hoist_calls, relocate
 from simulator.frontend.mistakes import UndefinedError
 from simulator.frontend.printing import ASSERT, lower_assert, lower_print
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
 from simulator.frontend.references import Reference
+from simulator.frontend.short_float_operators import (
+    COMPOUND,
+    compound_pair,
+    lower_short_float,
+)
 from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
 from simulator.frontend.types import (
@@ -39,6 +43,7 @@ from simulator.frontend.types import (
     lower_type,
     parameter_type,
     referred_type,
+    zero,
 )
 from simulator.language import ctype
 from simulator.language.errors import SourceError, Span
@@ -51,6 +56,7 @@ from simulator.language.functions import (
     OF_THE_RESULTS_TYPE,
     PRINT,
 )
+from simulator.language.number_types import BY_CLANG_NAME, MAKERS, SHORT_VECTORS
 from simulator.language.tree import (
     Assign,
     Barrier,
@@ -141,8 +147,14 @@ class Calls:
             return self._groups.lower(cursor, span)
         if declares(cursor):
             return lower_fragment_call(cursor, span, self._statements.structs)
-        if name in ctype.VECTORS:
-            return self._constructed(ctype.VECTORS[name], children, span)
+        if name in SHORT_VECTORS:
+            return self._constructed(SHORT_VECTORS[name], children, span)
+        if name in BY_CLANG_NAME:
+            return self._converted(BY_CLANG_NAME[name], children, span)
+        if name.startswith("operator ") and children and _is_number_class(cursor):
+            (number,) = children[0].get_children()
+            value = self._statements.expressions.value(number)
+            return convert(value, lower_type(cursor.type, span), span, explicit=True)
         if name == "operator uint3" and children:  # of dim3
             (dimensions,) = children[0].get_children()
             value = self._statements.expressions.value(dimensions)
@@ -176,7 +188,7 @@ class Calls:
             return Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype)
         if name in COMPOUND and len(children) == 3:
             lvalue, value = values.lvalue(children[0]), values.value(children[2])
-            return compound_half2(name, lvalue, value, span)
+            return compound_pair(name, lvalue, value, span)
         if name in HINTS:
             return self._hint(name, cursor, span)
         if name == PRINT:
@@ -197,17 +209,16 @@ class Calls:
         result = lower_type(cursor.type, span)
         if name in OF_THE_RESULTS_TYPE:  # sqrt(2), max(1, 2u)
             arguments = tuple(convert(argument, result, argument.span) for argument in arguments)
-        of_half = lower_half(name, result, arguments, span)
-        if of_half is not None:
-            return of_half
+        of_short_float = lower_short_float(name, result, arguments, span)
+        if of_short_float is not None:
+            return of_short_float
         if name in CACHED_LOADS:
             return Load(result, span, Dereference(result, span, arguments[0]))
         if name in CACHED_STORES and isinstance(arguments[0].ctype, ctype.Pointer):
             target = arguments[0].ctype.target
             place = Dereference(target, span, arguments[0])
             return Assign(target, span, place, "", convert(arguments[1], target, span), target)
-        makes_vector = name.startswith("make_") and name.removeprefix("make_") in ctype.VECTORS
-        if makes_vector or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
+        if name in MAKERS or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
             return Call(result, span, name, arguments)
         return None
 
@@ -246,6 +257,14 @@ class Calls:
         rest = convert(Literal(ctype.UINT, span, first), vector.element, span)
         components += [rest] * (vector.length - len(components))
         return Call(vector, span, f"make_{vector.name}", tuple(components))
+
+    def _converted(self, number: ctype.Scalar, children: list[Any], span: Span) -> Expression:
+        """What the constructor of a number's class makes: the number converted, or zero."""
+        written = [c for c in children if c.kind.is_expression() and not _is_default(c)]
+        if not written:
+            return zero(number, span)
+        value = self._statements.expressions.value(written[0])
+        return convert(value, number, span, explicit=True)
 
     def barrier(self, cursor: Any, span: Span) -> Barrier | None:
         """A call that waits for all threads of the block or of the grid; None for any other."""
@@ -455,6 +474,12 @@ class Calls:
             before.append((declaration, self._symbols.find(declaration)))
             self._symbols.bind(declaration, symbol)
         return before
+
+
+def _is_number_class(cursor: Any) -> bool:
+    """Whether a call is of a method of a class that is a number here."""
+    called = cursor.referenced
+    return called is not None and called.semantic_parent.spelling in BY_CLANG_NAME
 
 
 def _template_argument(cursor: Any) -> Any:

@@ -14,7 +14,7 @@ from clang.cindex import CursorKind, TypeKind
 from simulator.frontend.device_code import DeviceCode, original_line
 from simulator.frontend.directives import check_directives
 from simulator.language.errors import SourceError, Span
-from simulator.language.number_types import ENCODINGS, NUMBER_TYPES, OPERANDS
+from simulator.language.number_types import NUMBER_TYPES, OPERANDS
 
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 MATH = Path(__file__).with_name("math.cuh")
@@ -29,16 +29,31 @@ COMPLEX = Path(__file__).with_name("complex.cuh")
 WMMA = Path(__file__).with_name("wmma.cuh")
 CUB, CUB_FOLDER = Path(__file__).with_name("cub.cuh"), "cub/"
 CURAND = Path(__file__).with_name("curand.cuh")
-ENCODED = {name: Path(__file__).with_name(f"{NUMBER_TYPES[name].word}.cuh") for name in ENCODINGS}
+# What the headers of number types include themselves.
+OF_TYPES = tuple(Path(__file__).with_name(name) for name in ("short_float.cuh", "fp8_vectors.cuh"))
+
+
+def _of_type(header: str) -> Path:
+    """The file for a header of CUDA's that declares a number type."""
+    return Path(__file__).with_name(header).with_suffix(".cuh")
+
+
+# The headers of number types, in an order in which each needs none but those before it.
+TYPE_HEADERS = tuple(dict.fromkeys(each.header for each in NUMBER_TYPES.values() if each.header))
 HEADERS = {
     "cuComplex.h": (COMPLEX,),
     "curand_kernel.h": (CURAND,),
     CUB_FOLDER: (CUB,),  # any of its files
-    "mma.h": (*(path for name, path in ENCODED.items() if name in OPERANDS), WMMA),
-    **{ENCODINGS[name].header: (path,) for name, path in ENCODED.items()},
+    "mma.h": (*(_of_type(each.header) for each in OPERANDS.values() if each.header), WMMA),
+    **{
+        header: tuple(map(_of_type, TYPE_HEADERS[: number + 1]))
+        for number, header in enumerate(TYPE_HEADERS)
+    },
 }
 # The files whose functions have bodies, which a kernel's calls are replaced by.
-WITH_BODIES = frozenset((STANDARD, *(path for paths in HEADERS.values() for path in paths)))
+WITH_BODIES = frozenset(
+    (STANDARD, *OF_TYPES, *(path for paths in HEADERS.values() for path in paths))
+)
 
 # The target is Linux on every platform, where nvcc's long has 64 bits.
 # With -nostdinc and the two -nocuda flags the parser never opens a file of the host.

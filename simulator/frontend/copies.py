@@ -20,8 +20,9 @@ from simulator.frontend.records import (
     leaves,
     point_to,
 )
-from simulator.language.ctype import VECTORS, ArrayOf, CType, Pointer, Scalar, Struct, Vector
+from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import Span
+from simulator.language.number_types import SHORT_VECTORS
 from simulator.language.tree import (
     Call,
     Declare,
@@ -161,7 +162,7 @@ def _vector(ctype: CType, count: int) -> Vector | None:
     """The short vector of numbers of a type."""
     if not isinstance(ctype, Scalar) or isinstance(ctype, Pointer):
         return None
-    for vector in VECTORS.values():
+    for vector in SHORT_VECTORS.values():
         if vector.element == ctype and vector.length == count and vector.size <= WIDEST:
             return vector
     return None

@@ -14,7 +14,7 @@ from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.unset_macros import silencing_macros
 from simulator.frontend.unsupported import advice_on, unsupported_message
 from simulator.language.errors import MAX_ERRORS, Diagnostic, Fix, Span
-from simulator.language.number_types import ENCODINGS
+from simulator.language.number_types import NUMBER_TYPES
 
 # Headers that declare for kernels only what is there without them.
 KNOWN_HEADERS = frozenset(
@@ -33,7 +33,7 @@ KNOWN_HEADERS = frozenset(
         "sys/time.h",
         "sys/types.h", "thread", "time.h", "tuple", "type_traits", "unistd.h", "unordered_map",
         "utility", "vector", "vector_functions.h", "vector_types.h",
-        *(encoding.header for encoding in ENCODINGS.values()),
+        *filter(None, (each.header for each in NUMBER_TYPES.values())),
     }
 )  # fmt: skip
 UNKNOWN_NAME = re.compile(

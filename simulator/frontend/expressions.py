@@ -19,9 +19,9 @@ from simulator.frontend.clang import (
     unary_operator,
 )
 from simulator.frontend.globals import is_global
-from simulator.frontend.half_operators import check_mixture, may_be_mixed
 from simulator.frontend.lambdas import closure_of
 from simulator.frontend.records import Place, Record, as_record
+from simulator.frontend.short_float_operators import check_mixture, may_be_mixed
 from simulator.frontend.symbols import Closure, SymbolTable
 from simulator.frontend.types import (
     NO_FUNCTION_POINTER,
@@ -39,6 +39,8 @@ from simulator.frontend.unsupported import unsupported_kind
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Vector, Void
 from simulator.language.errors import SourceError, Span
+from simulator.language.functions import BITS, FROM_BITS
+from simulator.language.number_types import BY_CLANG_NAME, short_float
 from simulator.language.tree import (
     AddressOf,
     Assign,
@@ -265,6 +267,8 @@ class Expressions:
         if isinstance(lowered.ctype, Pointer):
             pointer = self._as_value(lowered)
             lowered = Dereference(lowered.ctype.target, lowered.span, pointer)
+        if cursor.spelling == BITS and isinstance(lowered.ctype, Scalar):
+            return Call(lower_type(cursor.type, span), span, BITS, (self._as_value(lowered),))
         if isinstance(lowered.ctype, Vector):
             return Member(lowered.ctype.element, span, lowered, "xyzw".index(cursor.spelling))
         raise SourceError(f"The member '{cursor.spelling}' is not supported.", span)
@@ -326,6 +330,12 @@ class Expressions:
         raise SourceError(f"The operator {operator} is not supported.", span)
 
     def _assignment(self, left: Any, right: Any, span: Span) -> Expression:
+        number = _number_of_bits(left)
+        if number is not None:
+            lvalue = self.lvalue(number)
+            bits = convert(self.value(right), lower_type(left.type, span), span)
+            found = Call(lvalue.ctype, span, FROM_BITS, (bits,))
+            return Assign(lvalue.ctype, span, lvalue, "", found, lvalue.ctype)
         lvalue = self.lvalue(left)
         return Assign(lvalue.ctype, span, lvalue, "", self.value(right), lvalue.ctype)
 
@@ -348,7 +358,7 @@ class Expressions:
     def _update(self, operator: str, left_cursor: Any, right_cursor: Any, span: Span) -> Expression:
         lvalue, value = self.lvalue(left_cursor), self.value(right_cursor)
         match lvalue.ctype, value.ctype:
-            case Scalar() as left, Scalar() if left == ctype.HALF:
+            case Scalar() as left, Scalar() if short_float(left):
                 compute: CType = left
                 value = convert(value, left, value.span)
             case Scalar() as left, Scalar() as right:
@@ -390,6 +400,15 @@ def _address_of_record(place: Place, name: str, span: Span) -> Expression:
             span,
         )
     return replace(place.lvalue, span=span)
+
+
+def _number_of_bits(cursor: Any) -> Any:
+    """The number whose bits an expression is, as v of v.__x; None for any other."""
+    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    if cursor.kind != CursorKind.MEMBER_REF_EXPR or cursor.spelling != BITS or len(children) != 1:
+        return None
+    declared = children[0].type.get_canonical().get_declaration()
+    return children[0] if declared.spelling in BY_CLANG_NAME else None
 
 
 def _is_text(cursor: Any) -> bool:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from clang.cindex import CursorKind
 
 from simulator.frontend.clang import constant, span_of
-from simulator.frontend.records import Record, as_expression, leaves
+from simulator.frontend.records import Record
 from simulator.frontend.structs import Structs
-from simulator.frontend.types import convert, is_struct
+from simulator.frontend.types import convert
 from simulator.language import ctype
 from simulator.language.ctype import Pointer
 from simulator.language.errors import SourceError, Span
 from simulator.language.fragments import Fragment, Use, parse_fragment
 from simulator.language.number_types import ROUNDINGS
-from simulator.language.tree import AddressOf, Call, Comma, Expression, Load
+from simulator.language.tree import AddressOf, Call, Expression
 
 NAMESPACE = "wmma"
 LAYOUTS = ("mem_row_major", "mem_col_major")  # of layout_t, in the order of its numbers
@@ -42,7 +41,7 @@ def lower_fragment_call(cursor: Any, span: Span, structs: Structs) -> Expression
     match name:
         case "fill_fragment":
             fragment, elements = _fragment(arguments[0], structs)
-            value = _filling(arguments[1], fragment, structs)
+            value = convert(values.value(arguments[1]), fragment.element, span)
             return Call(ctype.VOID, span, function, (elements, value), (str(fragment),))
         case "mma_sync":
             if len(arguments) > 4 and arguments[4].extent.start.line and constant(arguments[4]):
@@ -74,19 +73,6 @@ def _fragment(cursor: Any, structs: Structs) -> tuple[Fragment, Expression]:
     elements = record.members["x"]
     assert not isinstance(elements, Record)
     return fragment, AddressOf(Pointer(fragment.element), span, elements)
-
-
-def _filling(cursor: Any, fragment: Fragment, structs: Structs) -> Expression:
-    """The number that a fragment is filled with; of an encoded one, which is a struct, its bits."""
-    span = span_of(cursor)
-    if not is_struct(cursor.type):
-        return convert(structs.expressions.value(cursor), fragment.element, span)
-    record = structs.record(cursor)
-    (bits,) = leaves(replace(record, setup=()))
-    value = Load(bits.ctype, span, bits)
-    if not record.setup:
-        return value
-    return Comma(value.ctype, span, as_expression(record.setup, "value", span), value)
 
 
 def _layout(fragment: Fragment, arguments: list[Any], span: Span) -> str:

@@ -12,7 +12,6 @@ from clang.cindex import CursorKind, StorageClass
 from simulator.frontend.clang import constant, descendants, has_child, initializer_of, span_of
 from simulator.frontend.types import lower_type
 from simulator.language.ctype import (
-    VECTORS,
     Array,
     ArrayOf,
     CType,
@@ -20,10 +19,12 @@ from simulator.language.ctype import (
     Scalar,
     Struct,
     Vector,
+    convert,
     dtype_of,
     parts,
 )
 from simulator.language.errors import SourceError, Span
+from simulator.language.number_types import SHORT_VECTORS
 from simulator.language.tree import GlobalVariable, MemorySpace, Variable
 
 CONSTANT_BYTES = 65_536  # of all __constant__ variables (CUDA C++ Programming Guide, table of
@@ -92,7 +93,7 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
             raise SourceError(
                 f"The first value of {name} must be known to the compiler.", span_of(leaf)
             )
-        data[offset : offset + scalar.size] = _cell(number, scalar.dtype).view(np.uint8)
+        data[offset : offset + scalar.size] = _cell(number, scalar).view(np.uint8)
     first = data.view(_dtype(innermost)).reshape(_zeros(array, innermost).shape)
     return GlobalVariable(variable, is_array, first, has_first=True)
 
@@ -111,7 +112,7 @@ def _dtype(innermost: CType) -> np.dtype[Any]:
     return np.dtype(
         {
             "names": [part.name[1:] for part in members],
-            "formats": [part.scalar.dtype for part in members],
+            "formats": [part.scalar.cell_dtype for part in members],
             "offsets": [part.offset for part in members],
             "itemsize": innermost.size,
         }
@@ -187,7 +188,7 @@ def _listed(cursor: Any) -> list[Any] | None:
     children = [child for child in cursor.get_children() if child.kind.is_expression()]
     if cursor.kind == CursorKind.INIT_LIST_EXPR:
         return children
-    constructs = cursor.kind == CursorKind.CALL_EXPR and cursor.spelling in VECTORS
+    constructs = cursor.kind == CursorKind.CALL_EXPR and cursor.spelling in SHORT_VECTORS
     return children if constructs and len(children) > 1 else None
 
 
@@ -202,11 +203,11 @@ def _direct_parts(ctype: CType, offset: int) -> Iterator[tuple[CType, int]]:
                 yield field.ctype, offset + field.offset
 
 
-def _cell(number: int | float, dtype: np.dtype[Any]) -> Array:
+def _cell(number: int | float, scalar: Scalar) -> Array:
     """A number that clang has folded, as the one cell of an array."""
-    if isinstance(number, float):
-        return np.array([number]).astype(dtype)
-    return np.array([number % 2**64], np.uint64).astype(dtype)
+    if scalar.is_float:
+        return np.asarray(scalar.cells_of(convert(np.array([number], np.float64), scalar)))
+    return np.array([int(number) % 2**64], np.uint64).astype(scalar.dtype)
 
 
 def _without_wrapping(cursor: Any) -> Any:

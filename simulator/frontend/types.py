@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from clang.cindex import CursorKind, TypeKind
 
 from simulator.frontend.clang import body_of, constant, span_of
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector, Void
 from simulator.language.errors import SourceError, Span
-from simulator.language.number_types import ENCODINGS, NUMBER_TYPES
+from simulator.language.number_types import BY_CLANG_NAME, SHORT_VECTORS
 from simulator.language.thread_groups import ThreadGroup, group_of, group_type, parse_group
 from simulator.language.tree import Binary, Call, Cast, Expression, Literal
 
@@ -32,7 +33,6 @@ SCALAR_KINDS: Mapping[TypeKind, Scalar] = {
     TypeKind.ULONG: ctype.ULONG,
     TypeKind.LONGLONG: ctype.LONGLONG,
     TypeKind.ULONGLONG: ctype.ULONGLONG,
-    TypeKind.FLOAT16: ctype.HALF,
     TypeKind.FLOAT: ctype.FLOAT,
     TypeKind.DOUBLE: ctype.DOUBLE,
 }
@@ -62,8 +62,10 @@ def lower_type(clang_type: Any, span: Span, within: tuple[str, ...] = ()) -> CTy
             return ArrayOf(element, int(canonical.element_count))
         case TypeKind.INCOMPLETEARRAY:
             return ArrayOf(lower_type(canonical.element_type, span, within), 0)
-        case TypeKind.RECORD if canonical.get_declaration().spelling in ctype.VECTORS:
-            return ctype.VECTORS[canonical.get_declaration().spelling]
+        case TypeKind.RECORD if canonical.get_declaration().spelling in SHORT_VECTORS:
+            return SHORT_VECTORS[canonical.get_declaration().spelling]
+        case _ if _unqualified(canonical) in BY_CLANG_NAME:
+            return BY_CLANG_NAME[_unqualified(canonical)]
         case TypeKind.RECORD if (group := _group(canonical)) is not None:
             return group_type(group)
         case TypeKind.RECORD:
@@ -113,8 +115,6 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
                 span,
             )
         member = lower_type(field.type, span, (*within, name))
-        if name in ENCODINGS:
-            member = NUMBER_TYPES[name].cell
         members += _members(member)
         if members > MAX_MEMBERS:
             raise SourceError(
@@ -210,7 +210,8 @@ def is_struct(clang_type: Any) -> bool:
     canonical = clang_type.get_canonical()
     return (
         canonical.kind == TypeKind.RECORD
-        and canonical.get_declaration().spelling not in ctype.VECTORS
+        and canonical.get_declaration().spelling not in SHORT_VECTORS
+        and _unqualified(canonical) not in BY_CLANG_NAME
         and _group(canonical) is None
         and not is_lambda(canonical)
     )
@@ -254,6 +255,12 @@ def referred_type(clang_type: Any) -> Any:
     if canonical.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
         return canonical.get_pointee()
     return None
+
+
+def _unqualified(canonical: Any) -> str:
+    """A type's name without const and volatile."""
+    name: str = canonical.spelling
+    return name.removeprefix("const ").removeprefix("volatile ")
 
 
 def _group(canonical: Any) -> ThreadGroup | None:
@@ -306,6 +313,8 @@ def literal(cursor: Any, span: Span) -> Literal:
         number &= (1 << bits) - 1
         if target.dtype.kind == "i" and number >> (bits - 1):
             number -= 1 << bits
+    if target.is_float:
+        return Literal(target, span, ctype.convert(np.float64(number), target))
     return Literal(target, span, target.dtype.type(number))
 
 

@@ -6,18 +6,13 @@ import re
 from collections.abc import Sequence
 
 from simulator.language.fragments import SHAPES
-from simulator.language.number_types import (
-    ENCODINGS,
-    NUMBER_TYPES,
-    OPERANDS,
-    OTHER_NAMES,
-    OTHERS,
-)
+from simulator.language.number_types import NUMBER_TYPES, OPERANDS
 
-ENCODED = [NUMBER_TYPES[name] for name in ENCODINGS]
+# Those that are classes without arithmetic.
+CLASSES = [each.name for each in NUMBER_TYPES.values() if each.header and not each.pair]
 OPERAND_WORDS = " and ".join(", ".join(each.word for each in OPERANDS.values()).rsplit(", ", 1))
 OPERAND_SHAPES = " or ".join(
-    " or ".join(f"{each.scope}{name}" for name, each in OPERANDS.items() if each.cell.size == size)
+    " or ".join(f"{each.scope}{name}" for name, each in OPERANDS.items() if each.ctype.size == size)
     + f" ({', '.join('x'.join(map(str, shape)) for shape in shapes)})"
     for size, shapes in SHAPES.items()
 )
@@ -39,18 +34,9 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "this part of cooperative groups is left out"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
          "textures and surfaces are left out; read the array itself"),
-        *(
-            (f"(?:__)?{name.removeprefix('__')}", f"write #include <{encoding.header}>, for a type "
-             f"that {'tensor cores take and that ' if name in OPERANDS else ''}"
-             "is converted to and from float")
-            for name, encoding in ENCODINGS.items()
-        ),
-        ("|".join([OTHER_NAMES, *(encoding.names for encoding in ENCODINGS.values())]),
-         "; ".join([
-             *(f"of {each.word} there are the type {each.name}, {each.from_float} and "
-               f"{ENCODINGS[each.name].to_float}" for each in ENCODED),
-             OTHERS,
-         ])),
+        (r"__nv_fp[46]\w*|\w*e8m0\w*", "formats of 4 and 6 bits, and scales, are left out"),
+        *((each.names, f"write #include <{each.header}>; if it is there, this name is left out")
+          for each in NUMBER_TYPES.values() if each.header),
         (r"(?:wmma|nvcuda)(?:::\w+)*", "write #include <mma.h> and using namespace nvcuda; "
          f"for what is taken of tensor cores: fragments of {OPERAND_WORDS}, sums of float"),
         (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; "
@@ -194,10 +180,10 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"'typeid' operator", "typeid is not supported: a GPU has no types at run time."),
         (r"Cannot deduce type of initializer list|std::initializer_list was not found",
          "A list in braces is no array by itself: declare an array of these values first."),
-        (r"selected deleted operator",
-         f"With {' or '.join(ENCODINGS)} nothing is computed here: convert it by "
-         f"{' or '.join(encoding.to_float for encoding in ENCODINGS.values())}, and the result by "
-         f"{' or '.join(each.from_float for each in ENCODED)}."),
+        ("(?:[Ii]nvalid operands|[Nn]o viable conversion).*'(?:"
+         f"{'|'.join(CLASSES)})'",
+         f"Numbers of {' and '.join(CLASSES)} are stored and converted, nothing else: compute with "
+         f"float(x), and make one of a float y by {CLASSES[0]}(y) and its kind."),
         (r"undefined template 'nvcuda::wmma::fragment<",
          f"Fragments here are matrix_a and matrix_b of {OPERAND_SHAPES}, with row_major or "
          "col_major behind it, and accumulator of float; convert numbers of other types to one of "
@@ -205,7 +191,7 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"no matching function for call to '(?:mma|(?:load|store)_matrix)_sync'",
          "The fragments of one mma_sync have the same sizes, its A and B one type. "
          "load_matrix_sync and store_matrix_sync take a pointer to the fragment's own type ("
-         + ", ".join(f"of {name} to {each.cell}" for name, each in OPERANDS.items() if each.scope)
+         + ", ".join(f"of {name} to {each.ctype}" for name, each in OPERANDS.items() if each.scope)
          + "), the distance between rows or columns, and for an accumulator "
          "wmma::mem_row_major or wmma::mem_col_major."),
         (r"variable-length arrays|[Vv]ariable length array",

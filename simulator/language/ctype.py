@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from simulator.language.encodings import Encoding
+
 Array = np.ndarray[Any, Any]
 
 WIDEST_ACCESS = 16  # bytes that one instruction moves a lane
@@ -20,18 +22,32 @@ class Scalar:
     """An arithmetic type."""
 
     name: str  # as C has it
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # of values
     rank: int  # C++17 [conv.rank]; half, float and double rank above all integers
+    encoding: Encoding | None = None  # of what memory holds, where values are floats of few bits
+
+    @property
+    def cell_dtype(self) -> np.dtype[Any]:
+        """NumPy's type of what memory holds."""
+        return self.dtype if self.encoding is None else self.encoding.cell_dtype
 
     @property
     def size(self) -> int:
         """Bytes."""
-        return self.dtype.itemsize
+        return self.cell_dtype.itemsize
 
     @property
     def is_float(self) -> bool:
-        """Whether it is half, float or double."""
+        """Whether it is a type of floating-point numbers."""
         return self.dtype.kind == "f"
+
+    def values_of(self, cells: Any) -> Any:
+        """The values that memory's cells hold, in their shape."""
+        return cells if self.encoding is None else self.encoding.decode(cells)
+
+    def cells_of(self, values: Any) -> Any:
+        """What memory holds of values, in their shape."""
+        return values if self.encoding is None else self.encoding.cells(values)
 
     @property
     def is_integer(self) -> bool:
@@ -238,7 +254,7 @@ OF_DTYPE: Mapping[np.dtype[Any], Scalar] = {
     for scalar in (BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE)
 }
 
-VECTORS: dict[str, Vector] = {
+VECTORS: Mapping[str, Vector] = {
     f"{prefix}{n}": Vector(f"{prefix}{n}", element, n)
     for prefix, element in (
         ("float", FLOAT), ("double", DOUBLE), ("char", SCHAR), ("uchar", UCHAR), ("short", SHORT),
@@ -246,7 +262,7 @@ VECTORS: dict[str, Vector] = {
         ("longlong", LONGLONG), ("ulonglong", ULONGLONG),
     )
     for n in (1, 2, 3, 4)
-} | {"dim3": Vector("dim3", UINT, 3), "half2": Vector("half2", HALF, 2)}  # fmt: skip
+} | {"dim3": Vector("dim3", UINT, 3)}  # fmt: skip
 
 
 def size_of(ctype: CType) -> int:
@@ -305,10 +321,10 @@ def dtype_of(ctype: CType) -> np.dtype[Any]:
     dtype(('<i4', (3,)))
     """
     match ctype:
-        case Scalar(dtype=dtype):
+        case Scalar(cell_dtype=dtype):
             return dtype
         case Vector(element=element, length=length):
-            return np.dtype((element.dtype, (length,)))
+            return np.dtype((element.cell_dtype, (length,)))
         case ArrayOf(element=element, length=length):
             return np.dtype((dtype_of(element), (length,)))
         case Struct(stored=fields, size=size):
@@ -376,6 +392,8 @@ def convert(value: Any, target: Scalar) -> Any:
     [44, 255]
     """
     dtype = value.dtype
+    if target.encoding is not None:
+        return target.encoding.round(value)
     if dtype == target.dtype:
         return value
     if dtype.kind == "f" and target.dtype.kind in "iu":

@@ -80,7 +80,7 @@ class Fragment:
     @property
     def element(self) -> Scalar:
         """The type of the cells that x[i] are."""
-        return FLOAT if self.use is Use.ACCUMULATOR else OPERANDS[self.operand].cell
+        return FLOAT if self.use is Use.ACCUMULATOR else OPERANDS[self.operand].ctype
 
     @property
     def rows(self) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.language.number_types import ROUNDINGS
+from simulator.language.number_types import ROUNDINGS, SHORT_FLOATS
+
+SHORT_WORDS = tuple(each.word for each in SHORT_FLOATS.values())
 
 # These names are the functions of double; those of float have an f behind (CUDA Math API). Their
 # arguments have the type of their result.
@@ -54,8 +56,9 @@ SIMD_FUNCTIONS = frozenset(
 # Those that give the bits of their argument as another type.
 BIT_CASTS = frozenset({
     "__int_as_float", "__uint_as_float", "__float_as_int", "__float_as_uint",
-    "__double_as_longlong", "__longlong_as_double", "__half_as_short", "__half_as_ushort",
-    "__short_as_half", "__ushort_as_half",
+    "__double_as_longlong", "__longlong_as_double",
+    *(f"__{word}_as_{whole}" for word in SHORT_WORDS for whole in ("short", "ushort")),
+    *(f"__{whole}_as_{word}" for word in SHORT_WORDS for whole in ("short", "ushort")),
 })  # fmt: skip
 
 ROUNDING_MODES = ("rn", "rz", "ru", "rd")  # to nearest, toward zero, up and down
@@ -75,8 +78,24 @@ ROUNDED_FUNCTIONS = frozenset(
 CACHED_LOADS = frozenset({"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu", "__ldcv"})
 CACHED_STORES = frozenset({"__stwb", "__stcg", "__stcs", "__stwt"})
 
-HALF_WHOLE_NUMBERS = ("int", "uint", "short", "ushort", "ll", "ull")
-HALF_FUNCTIONS = frozenset({
+WHOLE_NUMBERS = ("int", "uint", "short", "ushort", "ll", "ull")
+
+
+def _with_word(word: str) -> frozenset[str]:
+    """The functions of a short float that are named after it: __float2half_rn, __low2half."""
+    pair = f"{word}2"
+    return frozenset({
+        f"__{word}2{pair}", f"__halves2{pair}", f"__float2{pair}_rn", f"__floats2{pair}_rn",
+        f"__float22{pair}_rn", f"__{pair}2float2", f"__low2{word}", f"__high2{word}",
+        f"__low2{pair}", f"__high2{pair}", f"__lows2{pair}", f"__highs2{pair}",
+        f"__{word}_as_short", f"__{word}_as_ushort", f"__short_as_{word}", f"__ushort_as_{word}",
+        *(f"__{source}2{word}_{mode}" for source in ("float", *WHOLE_NUMBERS)
+          for mode in ROUNDING_MODES),
+        *(f"__{word}2{target}_{mode}" for target in WHOLE_NUMBERS for mode in ROUNDING_MODES),
+    })  # fmt: skip
+
+
+SHORT_FLOAT_FUNCTIONS = frozenset({
     *(f"__h{operation}{two}_{end}" for operation in ("add", "sub", "mul") for two in ("", "2")
       for end in ("rn", "sat")),
     *(f"__hfma{two}{end}" for two in ("", "2") for end in ("", "_sat", "_relu")),
@@ -87,15 +106,15 @@ HALF_FUNCTIONS = frozenset({
         "tanh", "floor", "ceil", "trunc", "rint")),
     *(f"__h{form}{test}{unordered}{two}" for test in ("eq", "ne", "lt", "le", "gt", "ge")
       for unordered in ("", "u") for form, two in (("", ""), ("", "2"), ("b", "2"))),
-    "__hisnan", "__hisnan2", "__hisinf", "__half2half2", "__halves2half2", "__float2half2_rn",
-    "__floats2half2_rn", "__float22half2_rn", "__half22float2", "__low2half", "__high2half",
-    "__low2float", "__high2float", "__low2half2", "__high2half2", "__lowhigh2highlow",
-    "__lows2half2", "__highs2half2", "__half_as_short", "__half_as_ushort", "__short_as_half",
-    "__ushort_as_half",
-    *(f"__{source}2half_{mode}" for source in ("float", *HALF_WHOLE_NUMBERS)
-      for mode in ROUNDING_MODES),
-    *(f"__half2{target}_{mode}" for target in HALF_WHOLE_NUMBERS for mode in ROUNDING_MODES),
+    "__hisnan", "__hisnan2", "__hisinf", "__low2float", "__high2float", "__lowhigh2highlow",
+}).union(*map(_with_word, SHORT_WORDS))  # fmt: skip
+
+# Conversions to the bits of a number of 8 bits, of which an argument says the type, and from them.
+BYTE_CONVERSIONS = frozenset({
+    "__nv_cvt_float_to_fp8", "__nv_cvt_double_to_fp8", "__nv_cvt_fp8_to_half",
 })  # fmt: skip
+# By names of ours: these bits, a member of the number's class, and the number that has them.
+BITS, FROM_BITS = "__x", "bits"
 
 ARITHMETIC_FUNCTIONS = (
     OF_BOTH_WIDTHS
@@ -107,7 +126,8 @@ ARITHMETIC_FUNCTIONS = (
     | BIT_FUNCTIONS
     | SIMD_FUNCTIONS
     | ROUNDED_FUNCTIONS
-    | HALF_FUNCTIONS
+    | SHORT_FLOAT_FUNCTIONS
+    | BYTE_CONVERSIONS
     | frozenset(ROUNDINGS)
 )
 

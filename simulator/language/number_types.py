@@ -1,6 +1,7 @@
 """The number types that CUDA adds to C's: an entry each, from which all else takes what it needs.
 
-A new one is an entry here and, if it has an encoding, its struct in simulator/frontend/WORD.cuh.
+A new one is an entry here and, where its names come with a header, their declarations in
+simulator/frontend.
 """
 
 from __future__ import annotations
@@ -12,21 +13,8 @@ from typing import Any
 import numpy as np
 
 from simulator.language import ctype
-from simulator.language.ctype import Array, ArrayOf, CType, Scalar, Struct, Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """How a type that NumPy lacks is held: a kernel's text has a struct, whose only member is bits.
-
-    The functions take and give arrays of the same shape.
-    """
-
-    header: str  # CUDA's, which declares the struct
-    names: str  # a pattern of all names that CUDA has about the type
-    to_float: str  # CUDA's function that converts to float
-    encode: Callable[[Array], Array]  # finite float32 numbers to cells
-    decode: Callable[[Array], Array]  # cells to float32 numbers
+from simulator.language.ctype import Array, ArrayOf, CType, Scalar, Vector
+from simulator.language.encodings import Encoding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +22,14 @@ class NumberType:
     """A type of numbers."""
 
     name: str  # as CUDA has it, without its namespace
-    word: str  # what people call it
-    cell: Scalar  # what memory holds of a number
-    from_float: str  # CUDA's function that converts from float
-    encoding: Encoding | None = None  # None where cells are numbers
+    word: str  # what people call it, and CUDA's functions
+    ctype: Scalar
+    argument: str  # what the command line calls it
+    clang_name: str = ""  # how clang spells it, if not by its name
+    header: str = ""  # CUDA's, which declares it; "" for one that is there without
+    names: str = ""  # a pattern of all names that the header has; "" without one
+    conversions: tuple[str, str] = ("", "")  # CUDA's functions from float and to float
+    pair: str = ""  # its short vector, of those that are computed with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,23 +37,16 @@ class Operand(NumberType):
     """A type of numbers that tensor cores multiply."""
 
     scope: str = ""  # its namespace within nvcuda::wmma
-    clang_name: str = ""  # how clang spells it, if not by its name
     fraction_bits: int  # of a number; the bits of a cell after them are not looked at
     least_exponent: int  # of a subnormal number
     depth: int  # the k of one instruction, which is the compiler's choice
     has_copies: bool = False  # whether a lane of any shape has 16 elements, some of them copies
-    rounding: Callable[[Any], Any] | None = None  # from_float, where cells are floats
+    rounding: Callable[[Any], Any] | None = None  # the conversion from float, of cells that are one
 
 
-def _encode_bfloat16(values: Array) -> Array:
-    """Rounded to nearest, halves to even."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    rounded: Array = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> 16
-    return rounded.astype(np.uint16)
-
-
-def _decode_bfloat16(cells: Array) -> Array:
-    return (cells.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
+def _encoded(name: str, encoding: Encoding) -> Scalar:
+    """A type whose values are floats and whose cells are bits."""
+    return Scalar(name, np.dtype(np.float32), ctype.HALF.rank, encoding)
 
 
 def _round_to_tf32(value: Any) -> Any:
@@ -78,9 +63,11 @@ NUMBER_TYPES: Mapping[str, NumberType] = {
         Operand(
             name="half",
             word="half",
-            cell=ctype.HALF,
-            from_float="__float2half",
+            ctype=ctype.HALF,
+            argument="f16",
             clang_name="_Float16",
+            conversions=("__float2half", "__half2float"),
+            pair="half2",
             fraction_bits=10,
             least_exponent=-14,
             depth=16,
@@ -89,15 +76,13 @@ NUMBER_TYPES: Mapping[str, NumberType] = {
         Operand(
             name="__nv_bfloat16",
             word="bfloat16",
-            cell=Scalar("__nv_bfloat16", ctype.USHORT.dtype, ctype.USHORT.rank),
-            from_float="__float2bfloat16",
-            encoding=Encoding(
-                header="cuda_bf16.h",
-                names=r"__nv_bfloat\w*|\w*(?:bfloat16|bf16)\w*",
-                to_float="__bfloat162float",
-                encode=_encode_bfloat16,
-                decode=_decode_bfloat16,
-            ),
+            ctype=_encoded("__nv_bfloat16", Encoding(8, 7)),
+            argument="bf16",
+            clang_name="__bf16",
+            header="cuda_bf16.h",
+            names=r"\w*(?:bfloat16|bf16)\w*",
+            conversions=("__float2bfloat16", "__bfloat162float"),
+            pair="__nv_bfloat162",
             fraction_bits=7,
             least_exponent=-126,
             depth=16,
@@ -105,8 +90,9 @@ NUMBER_TYPES: Mapping[str, NumberType] = {
         Operand(
             name="tf32",
             word="tf32",
-            cell=ctype.FLOAT,
-            from_float="__float_to_tf32",
+            ctype=ctype.FLOAT,
+            argument="f32",
+            conversions=("__float_to_tf32", ""),
             scope="precision::",
             fraction_bits=10,
             least_exponent=-126,
@@ -115,30 +101,66 @@ NUMBER_TYPES: Mapping[str, NumberType] = {
             depth=8,
             rounding=_round_to_tf32,
         ),
+        NumberType(
+            name="__nv_fp8_e4m3",
+            word="e4m3",
+            ctype=_encoded("__nv_fp8_e4m3", Encoding(4, 3, has_infinity=False, saturates=True)),
+            argument="e4m3",
+            header="cuda_fp8.h",
+            names=r"\w*e4m3\w*|__nv_\w*fp8\w*",
+        ),
+        NumberType(
+            name="__nv_fp8_e5m2",
+            word="e5m2",
+            ctype=_encoded("__nv_fp8_e5m2", Encoding(5, 2, saturates=True)),
+            argument="e5m2",
+            header="cuda_fp8.h",
+            names=r"\w*e5m2\w*",
+        ),
     )
 }
-# Names of CUDA's for types that have no entry, and what a sentence says of them.
-OTHER_NAMES, OTHERS = r"__nv_fp\w*", "formats of 8 bits are left out"
 
 OPERANDS: Mapping[str, Operand] = {
     name: each for name, each in NUMBER_TYPES.items() if isinstance(each, Operand)
 }
-ENCODINGS: Mapping[str, Encoding] = {
-    name: each.encoding for name, each in NUMBER_TYPES.items() if each.encoding
-}
 ROUNDINGS: Mapping[str, Callable[[Any], Any]] = {
-    each.from_float: each.rounding for each in OPERANDS.values() if each.rounding
+    each.conversions[0]: each.rounding for each in OPERANDS.values() if each.rounding
+}
+# Those that clang has itself, or that are a class of its text, by the name that it gives them.
+BY_CLANG_NAME: Mapping[str, Scalar] = {
+    each.clang_name or name: each.ctype
+    for name, each in NUMBER_TYPES.items()
+    if each.clang_name or each.header
+}
+# Those of 8 bits, in the order of CUDA's __nv_fp8_interpretation_t.
+BYTE_ENCODINGS = tuple(
+    each.ctype.encoding
+    for each in NUMBER_TYPES.values()
+    if each.ctype.encoding is not None and each.ctype.size == 1
+)
+# Those of fewer bits than float that are computed with, each operation rounded once.
+SHORT_FLOATS: Mapping[Scalar, NumberType] = {
+    each.ctype: each for each in NUMBER_TYPES.values() if each.pair
+}
+SHORT_VECTORS: Mapping[str, Vector] = {
+    **ctype.VECTORS,
+    **{each.pair: Vector(each.pair, each.ctype, 2) for each in SHORT_FLOATS.values()},
+}
+# CUDA's functions that make a short vector of its components.
+MAKERS: Mapping[str, Vector] = {
+    **{f"make_{name}": vector for name, vector in SHORT_VECTORS.items()},
+    **{f"make_{each.word}2": SHORT_VECTORS[each.pair] for each in SHORT_FLOATS.values()},
 }
 
 
-def encoding_of(element: CType | None) -> Encoding | None:
-    """How the struct that holds a number's bits, or the type of these, is numbers; None for others.
+def short_float(kind: CType) -> NumberType | None:
+    """The type of few bits that a number, or a short vector's components, are; None for others.
 
-    >>> encoding = encoding_of(OPERANDS["__nv_bfloat16"].cell)
-    >>> [hex(cell) for cell in encoding.encode(np.array([1.0, -2.0], np.float32))]
-    ['0x3f80', '0xc000']
+    >>> short_float(SHORT_VECTORS["half2"]).word
+    'half'
     """
-    return ENCODINGS.get(element.name) if isinstance(element, Scalar | Struct) else None
+    element = kind.element if isinstance(kind, Vector) else kind
+    return SHORT_FLOATS.get(element) if isinstance(element, Scalar) else None
 
 
 def numbers_held(element: CType | None, cells: Array) -> Array:
@@ -147,12 +169,11 @@ def numbers_held(element: CType | None, cells: Array) -> Array:
     The type is that of its elements, or its own.
 
     >>> cells = np.array([0x3f80, 0xc000], np.uint16)
-    >>> numbers_held(OPERANDS["__nv_bfloat16"].cell, cells).tolist()
+    >>> numbers_held(OPERANDS["__nv_bfloat16"].ctype, cells).tolist()
     [1.0, -2.0]
     """
     if isinstance(element, ArrayOf):
         element = element.innermost
     elif isinstance(element, Vector):
         element = element.element
-    encoding = encoding_of(element)
-    return cells if encoding is None else encoding.decode(cells)
+    return element.values_of(cells) if isinstance(element, Scalar) else cells

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from simulator.language.ctype import CType, Scalar, Vector
+from simulator.language.encodings import Encoding
+
 Function = Callable[..., Any]
 
 LOW_BITS = np.int64(0x1FFFFFFF)  # what a float64 significand has beyond a float32's
@@ -99,6 +102,42 @@ UNARY: Mapping[str, Function] = {
 }
 
 
+def operation(operator: str, ctype: CType) -> Function:
+    """A binary operator for operands of a type: each result rounded once, of a pair each of two."""
+    element = ctype.element if isinstance(ctype, Vector) else ctype
+    function = BINARY[operator]
+    encoding = element.encoding if isinstance(element, Scalar) else None
+    if encoding is not None and operator in ("+", "-", "*", "/"):
+        function = _rounded(WIDE[operator], encoding)
+    return componentwise(function) if isinstance(ctype, Vector) else function
+
+
+def fused(ctype: CType) -> Function:
+    """a * b + c rounded once, for operands of a type."""
+    element = ctype.element if isinstance(ctype, Vector) else ctype
+    encoding = element.encoding if isinstance(element, Scalar) else None
+    if encoding is None:
+        return fma
+    function = _rounded(_fma_to_odd, encoding)
+    return componentwise(function) if isinstance(ctype, Vector) else function
+
+
+def _rounded(function: Function, encoding: Encoding) -> Function:
+    """A function whose results are rounded to numbers of few bits."""
+    return lambda *operands: encoding.round(function(*operands))
+
+
+# Of two numbers of at most 11 bits the float result has enough bits more for its second rounding
+# to change nothing (Figueroa, When is double rounding innocuous, 1995); a quotient may be so small
+# that a float has fewer.
+WIDE: Mapping[str, Function] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": lambda left, right: np.divide(left, right, dtype=np.float64),
+}
+
+
 def fma(a: Any, b: Any, c: Any) -> Any:
     """a * b + c rounded once, in float16, float32 or float64 (IEEE 754-2008, fusedMultiplyAdd).
 
@@ -118,11 +157,16 @@ def fma(a: Any, b: Any, c: Any) -> Any:
 
 
 def _fma16(a: Any, b: Any, c: Any) -> Any:
-    """The float64 product of two float16 is exact; the sum is rounded to odd, then to float16."""
+    """The sum to odd, rounded to float16."""
+    return _fma_to_odd(a, b, c).astype(np.float16)
+
+
+def _fma_to_odd(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c of numbers of at most 26 bits: the float64 product is exact, the sum to odd."""
     product = np.multiply(a, b, dtype=np.float64)
     total = np.asarray(_add_to_odd(product, np.asarray(c).astype(np.float64)))
     scalar = not (np.ndim(a) or np.ndim(b) or np.ndim(c))
-    return (total[0] if scalar else total).astype(np.float16)
+    return total[0] if scalar else total
 
 
 def _fma32(a: Any, b: Any, c: Any) -> Any:

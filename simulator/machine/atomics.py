@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import UINT, VECTORS, Pointer, Scalar
+from simulator.language.ctype import UINT, Pointer, Scalar, Vector
 from simulator.language.errors import SourceError
 from simulator.language.functions import ATOMIC_OPERATIONS, ATOMIC_SCOPES
+from simulator.language.number_types import short_float
 from simulator.language.tree import Call, Dereference
+from simulator.machine.arithmetic import operation
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
@@ -47,10 +49,12 @@ UPDATES: Mapping[str, Callable[[Any, Any], Any]] = {
 def _update(call: Call, compiler: ExpressionCompiler) -> Closure:
     """Gives the old value; lanes that share a cell update it in the order of their numbers."""
     pointed = call.arguments[0].ctype
-    if isinstance(pointed, Pointer) and pointed.target == VECTORS["half2"]:
-        return _add_pairs(call, compiler)
+    if isinstance(pointed, Pointer) and isinstance(pointed.target, Vector):
+        return _add_pairs(call, pointed.target, compiler)
     pointer, value = (compiler.compile(argument) for argument in call.arguments[:2])
-    function, ctype = UPDATES[_operation(call)], _target(call)
+    ctype = _target(call)
+    name = _operation(call)
+    function = operation("+", ctype) if name == "atomicAdd" else UPDATES[name]
     lvalue = Dereference(ctype, call.arguments[0].span, call.arguments[0])
     memory, cell = compiler.memory, compiler.operand(lvalue, ctype)
 
@@ -61,21 +65,29 @@ def _update(call: Call, compiler: ExpressionCompiler) -> Closure:
     return update
 
 
-def _add_pairs(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """atomicAdd of half2: adds both halves in a cell of 32 bits; gives the old pair."""
+def _add_pairs(call: Call, pair: Vector, compiler: ExpressionCompiler) -> Closure:
+    """atomicAdd of half2 and its kind: adds both numbers in a cell of 32 bits; gives the old pair.
+
+    Raises SourceError for other short vectors.
+    """
+    element = pair.element
+    if short_float(pair) is None:
+        raise SourceError(f"{call.function} takes a pointer to a number.", call.span)
     pointer, value = (compiler.compile(argument) for argument in call.arguments)
     lvalue = Dereference(UINT, call.arguments[0].span, call.arguments[0])
     memory, cell = compiler.memory, compiler.operand(lvalue, UINT)
+    plus = operation("+", element)
 
     def add(old: Any, operand: Any) -> Any:
-        sums = old.view(np.float16) + np.ascontiguousarray(operand).view(np.float16)
-        return sums.view(np.uint32)
+        sides = (np.ascontiguousarray(each).view(element.cell_dtype) for each in (old, operand))
+        return element.cells_of(plus(*map(element.values_of, sides))).view(np.uint32)
 
     def update(group: Group, mask: Mask) -> Any:
         halves = [group.spread(half) for half in value(group, mask)]
-        words = np.stack(halves, axis=-1).view(np.uint32)[..., 0]
+        words = np.ascontiguousarray(element.cells_of(np.stack(halves, axis=-1)))
+        words = words.view(np.uint32)[..., 0]
         old = memory.update(group, mask, pointer(group, mask), cell, add, words)
-        pairs = old.view(np.float16).reshape(-1, 2)
+        pairs = element.values_of(old.view(element.cell_dtype)).reshape(-1, 2)
         return pairs[:, 0].copy(), pairs[:, 1].copy()
 
     return update

@@ -55,7 +55,7 @@ class Buffer:
 
     def __post_init__(self) -> None:
         """Compute cells."""
-        object.__setattr__(self, "cells", self.data.view(self.element.dtype))
+        object.__setattr__(self, "cells", self.data.view(self.element.cell_dtype))
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """The bytes of all instances as numbers of a dtype."""
@@ -65,12 +65,12 @@ class Buffer:
         """A copy of one instance in its shape; of a local array, all of them: [*shape, lanes]."""
         if self.space is MemorySpace.LOCAL and self.stride:
             lanes = self.data.reshape(-1, self.stride)[:, : self.size].copy()
-            cells = lanes.view(self.element.dtype).T
+            cells = lanes.view(self.element.cell_dtype).T
             return cells.reshape(*self.shape, -1).copy()
         if self.space is MemorySpace.LOCAL:
             return self.cells.reshape(*self.shape, -1).copy()
         start = instance * self.stride
-        cells = self.data[start : start + self.size].view(self.element.dtype)
+        cells = self.data[start : start + self.size].view(self.element.cell_dtype)
         return cells.reshape(self.shape).copy()
 
 

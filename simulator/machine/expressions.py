@@ -36,11 +36,11 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import in_register, strip_casts
 from simulator.machine.addresses import Addresses
-from simulator.machine.arithmetic import BINARY, UNARY, componentwise
+from simulator.machine.arithmetic import BINARY, UNARY, componentwise, operation
 from simulator.machine.buffers import NULL, Address, in_buffer_of, wrap_offsets
 from simulator.machine.closures import Closure, Run, Update, remember
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
-from simulator.machine.functions import FUNCTIONS
+from simulator.machine.functions import function_of
 from simulator.machine.group import Group
 from simulator.machine.intrinsics import INTRINSICS
 from simulator.machine.load_store import Memory, MemoryOperand
@@ -289,7 +289,7 @@ class Evaluator:
         operator, compute, target = expression.operator, expression.compute, expression.lvalue.ctype
         assert isinstance(compute, Scalar)
         assert isinstance(target, Scalar)
-        value, function = self.compile(expression.value), BINARY[operator]
+        value, function = self.compile(expression.value), operation(operator, compute)
         shifts = operator in ("<<", ">>")  # the right operand of a shift keeps its own type
         is_earlier_product = expression in self._contractions.earlier
 
@@ -362,11 +362,9 @@ class Evaluator:
         contraction = self._contractions.sums.get(expression)
         if contraction is not None:
             return contracted_sum(expression, contraction, self)
-        a, b, function = self.compile(left), self.compile(right), BINARY[operator]
+        a, b, function = self.compile(left), self.compile(right), operation(operator, left.ctype)
         if expression in self._contractions.earlier:
             return remembered_product(expression, a, b)
-        if isinstance(left.ctype, Vector):
-            function = componentwise(function)
         if not isinstance(left.ctype, Scalar) or left.ctype.is_float:
             return lambda group, mask: function(a(group, mask), b(group, mask))
         slot = self.memo_slot()
@@ -458,7 +456,7 @@ class Evaluator:
         arguments = [self.compile(argument) for argument in expression.arguments]
         if expression.function.startswith("make_"):
             return lambda group, mask: tuple(argument(group, mask) for argument in arguments)
-        function = FUNCTIONS[expression.function]
+        function = function_of(expression)
         return lambda group, mask: function(*(argument(group, mask) for argument in arguments))
 
     def _inlined(self, expression: Inlined) -> Closure:
@@ -486,7 +484,7 @@ def _next_value(expression: Increment) -> Callable[[Any], Any]:
             return lambda old: Address(old.buffer, old.lane_offsets, old.base + shift)
         case Scalar(dtype=dtype):
             one = dtype.type(1)
-            function = np.add if expression.delta > 0 else np.subtract
+            function = operation("+" if expression.delta > 0 else "-", expression.ctype)
             return lambda old: function(old, one)
         case _:
             raise SourceError("This cannot be counted up or down.", expression.span)

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.language.ctype import Scalar, convert
 from simulator.language.tree import Assign, Binary, Contraction, Expression
-from simulator.machine.arithmetic import fma, multiply, negate
+from simulator.machine.arithmetic import fused, negate, operation
 from simulator.machine.closures import Closure, ExpressionCompiler, Update
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
@@ -17,6 +17,7 @@ Factors = Callable[[Group, Mask], tuple[Any, Any]]
 
 def remembered_product(product: Expression, left: Closure, right: Closure) -> Closure:
     """The closure of a product whose factors a later sum needs."""
+    multiply = operation("*", product.ctype)
 
     def remember_factors(group: Group, mask: Mask) -> Any:
         x, y = left(group, mask), right(group, mask)
@@ -34,7 +35,7 @@ def contracted_sum(sum_: Binary, contraction: Contraction, compiler: ExpressionC
     else:
         factors = _earlier_factors(contraction, compiler.compile(side))
     addend = compiler.compile(other)
-    minus = sum_.operator == "-"
+    minus, fma = sum_.operator == "-", fused(sum_.ctype)
 
     def value(group: Group, mask: Mask) -> Any:
         x, y = factors(group, mask)
@@ -59,7 +60,7 @@ def contracted_update(
     compute, target = assign.compute, assign.lvalue.ctype
     assert isinstance(compute, Scalar)
     assert isinstance(target, Scalar)
-    minus = assign.operator == "-"
+    minus, fma = assign.operator == "-", fused(compute)
 
     def update(group: Group, mask: Mask, old: Closure) -> Any:
         x, y = factors(group, mask)
@@ -76,7 +77,7 @@ def _old_value_is_product(
     addend, factors = compiler.compile(assign.value), _earlier_factors(contraction, None)
     target = assign.lvalue.ctype
     assert isinstance(target, Scalar)
-    minus = assign.operator == "-"
+    minus, fma = assign.operator == "-", fused(target)
 
     def update(group: Group, mask: Mask, old: Closure) -> Any:
         z = addend(group, mask)

@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import LONG, LONGLONG, Scalar, convert
-from simulator.language.number_types import ROUNDINGS
+from simulator.language.functions import BITS, FROM_BITS
+from simulator.language.number_types import ROUNDINGS, short_float
+from simulator.language.tree import Call
 from simulator.machine.arithmetic import fma, maximum, minimum
 from simulator.machine.bits import BIT_FUNCTIONS
-from simulator.machine.half_functions import HALF_FUNCTIONS
+from simulator.machine.byte_conversions import BYTE_CONVERSIONS
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
+from simulator.machine.short_floats import SHORT_FLOAT_FUNCTIONS
 from simulator.machine.simd import SIMD_FUNCTIONS
 from simulator.machine.special import (
     error,
@@ -184,7 +187,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **BIT_FUNCTIONS,
     **SIMD_FUNCTIONS,
     **ROUNDED_FUNCTIONS,
-    **HALF_FUNCTIONS,
+    **BYTE_CONVERSIONS,
     "fmaf": fma,
     "fma": fma,
     "norm3d": length,
@@ -218,3 +221,17 @@ FUNCTIONS: Mapping[str, Function] = {
     **dict.fromkeys(("min", "umin", "llmin", "ullmin"), minimum),
     **dict.fromkeys(("max", "umax", "llmax", "ullmax"), maximum),
 }
+
+
+def function_of(call: Call) -> Function:
+    """What a call computes: by its name, and of a short float or a number of 8 bits by its type."""
+    argument = call.arguments[0].ctype if call.arguments else call.ctype
+    if call.function == BITS and isinstance(argument, Scalar):
+        return argument.cells_of
+    if call.function == FROM_BITS and isinstance(call.ctype, Scalar):
+        return call.ctype.values_of
+    for kind in (argument, call.ctype):
+        known = short_float(kind)
+        if known is not None and call.function in SHORT_FLOAT_FUNCTIONS[known.ctype]:
+            return SHORT_FLOAT_FUNCTIONS[known.ctype][call.function]
+    return FUNCTIONS[call.function]

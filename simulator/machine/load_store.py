@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
@@ -76,7 +76,7 @@ class Memory:
         """
         located = self._locate(group, mask, address, operand, AccessKind.LOAD)
         pattern, _, allowed, index = located
-        cells = pattern.buffer.view(operand.element.dtype)
+        cells = pattern.buffer.view(operand.element.cell_dtype)
         values: Any
         if isinstance(operand.ctype, Vector):
             values = tuple(
@@ -85,6 +85,8 @@ class Memory:
             )
         else:
             values = _gather(cells, index, 0, pattern)
+        if operand.element.encoding is not None:
+            values = _each(operand.element.values_of, values)
         if allowed is not mask:
             values = zero_outside(group, allowed, values)
         if self._on_access and allowed is not NONE:
@@ -112,7 +114,9 @@ class Memory:
             access = _build_access(AccessKind.STORE, group, located, operand, values)
             for notify in self._on_store:
                 notify(access)
-        cells = pattern.buffer.view(operand.element.dtype)
+        cells = pattern.buffer.view(operand.element.cell_dtype)
+        if operand.element.encoding is not None:
+            values = _each(operand.element.cells_of, values)
         if isinstance(operand.ctype, Vector):
             for i, component in enumerate(values):
                 _scatter(group, cells, index, i * pattern.step, pattern, allowed, component)
@@ -161,7 +165,7 @@ class Memory:
         old = np.zeros(group.lanes, operand.element.dtype)
         if allowed is NONE:
             return old
-        cells = pattern.buffer.view(operand.element.dtype)
+        cells = pattern.buffer.view(operand.element.cell_dtype)
         if pattern.buffer.space is MemorySpace.LOCAL:
             raise SourceError("An atomic needs shared or global memory.", operand.lvalue.span)
         cell_of = np.broadcast_to(index, (group.lanes,))
@@ -170,8 +174,9 @@ class Memory:
         while waiting.size:  # each round serves the first waiting lane of every cell
             _, first = np.unique(cell_of[waiting], return_index=True)
             lanes = waiting[first]
-            old[lanes] = cells[cell_of[lanes]]
-            cells[cell_of[lanes]] = function(old[lanes], values[lanes])
+            element = operand.element
+            old[lanes] = element.values_of(cells[cell_of[lanes]])
+            cells[cell_of[lanes]] = element.cells_of(function(old[lanes], values[lanes]))
             waiting = np.delete(waiting, first)
         if self._on_access:
             access = _build_access(AccessKind.ATOMIC, group, located, operand, old)
@@ -375,6 +380,11 @@ def _scatter(
         cells[index] = values
     else:
         cells[index[mask]] = values[mask] if isinstance(values, np.ndarray) else values
+
+
+def _each(function: Callable[[Any], Any], values: Any) -> Any:
+    """A function of a value, or of each component of a short vector."""
+    return tuple(map(function, values)) if isinstance(values, tuple) else function(values)
 
 
 def zero_outside(group: Group, allowed: Mask, values: Any) -> Any:

@@ -23,14 +23,12 @@ from simulator.language.ctype import (
     Scalar,
     convert,
 )
+from simulator.language.encodings import WHOLE
 from simulator.machine.arithmetic import fma
 
 Function = Callable[..., Any]
 
 MODES = ("rn", "rz", "ru", "rd")
-TO_WHOLE: Mapping[str, Function] = {
-    "rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor,
-}  # fmt: skip
 
 
 def _round_toward(mode: str, nearest: Any, exact_is: Any) -> Any:
@@ -145,12 +143,15 @@ OPERATIONS: Mapping[str, tuple[Function, Callable[..., Any]]] = {
 
 def to_integer(mode: str, target: Scalar) -> Function:
     """A float as a whole number of a type, saturated."""
-    whole = TO_WHOLE[mode]
+    whole = WHOLE[mode]
     return lambda value: convert(whole(value), target)
 
 
 def to_float(mode: str, target: Scalar) -> Function:
     """A whole number, or a double, as a float of a type."""
+    encoding = target.encoding
+    if encoding is not None:
+        return lambda value: encoding.round(value, mode)
 
     def rounded(value: Any) -> Any:
         nearest = np.asarray(np.asarray(value).astype(target.dtype))

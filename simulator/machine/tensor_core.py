@@ -36,7 +36,7 @@ _NOTHING = -1000  # the exponent of a zero
 def multiply_add(a: Array, b: Array, c: Array, form: Operand) -> Array:
     """c + a b, as mma_sync computes it: float32 [..., m, n].
 
-    a is [..., m, k], b [..., k, n] of the type's cells, c float32 [..., m, n]; k is a multiple of
+    a is [..., m, k], b [..., k, n] of the type's numbers, c float32 [..., m, n]; k is a multiple of
     the type's depth. Each instruction takes the next k and the sum of the one before it.
     """
     left, right = (decode(widen(each, form), form.least_exponent) for each in (a, b))
@@ -46,9 +46,8 @@ def multiply_add(a: Array, b: Array, c: Array, form: Operand) -> Array:
     return c
 
 
-def widen(cells: Array, form: Operand) -> Array:
+def widen(numbers: Array, form: Operand) -> Array:
     """What the tensor core reads of operands: float32, of the same shape."""
-    numbers = cells if form.encoding is None else form.encoding.decode(cells)
     behind = FLOAT_FRACTION_BITS - form.fraction_bits
     bits = numbers.astype(np.float32).view(np.uint32) >> np.uint32(behind)
     return (bits << np.uint32(behind)).view(np.float32)

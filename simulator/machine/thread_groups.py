@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array
+from simulator.language.ctype import Array, CType
 from simulator.language.functions import GROUP_OPERATIONS
 from simulator.language.thread_groups import GroupKind, group_of
 from simulator.language.tree import Call, Literal
 from simulator.launch import WARP_SIZE
+from simulator.machine.arithmetic import operation as rounded_operation
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
@@ -284,7 +285,7 @@ def _reduce(call: Call, compiler: ExpressionCompiler) -> Closure:
     """Gives all lanes of a group their values, joined by an operation."""
     value = compiler.compile(call.arguments[1])
     name = _operation(call)
-    shuffle, operation = Shuffle(call, compiler), OPERATIONS[name]
+    shuffle, operation = Shuffle(call, compiler), _joining(name, call.ctype)
     group_type = group_of(call.arguments[0].ctype)
     is_tile = group_type is not None and group_type.kind is GroupKind.TILE
 
@@ -351,7 +352,7 @@ def _scan_call(call: Call, compiler: ExpressionCompiler) -> Closure:
         members, rank, there = lanes = shuffle.members(group, mask)
         values = group.spread(value(group, mask))
         size = count(members)
-        joined = _scan(group, shuffle, OPERATIONS[name], values, lanes, size)
+        joined = _scan(group, shuffle, _joining(name, call.ctype), values, lanes, size)
         if not exclusive:
             return joined
         if name == "plus" and values.dtype.kind in "iu":
@@ -361,6 +362,11 @@ def _scan_call(call: Call, compiler: ExpressionCompiler) -> Closure:
         return np.where(rank > 0, before, values.dtype.type(0))
 
     return scan
+
+
+def _joining(name: str, ctype: CType) -> Callable[[Any, Any], Any]:
+    """What joins two values of a type by an operation."""
+    return rounded_operation("+", ctype) if name == "plus" else OPERATIONS[name]
 
 
 def _operation(call: Call) -> str:

@@ -142,7 +142,7 @@ class Recorder(Observer):
         """Record a subexpression's value."""
         array = value.buffer.name if isinstance(value, Address) else None
         active = self._active(group, mask)
-        values = self._share(numbers_held(expression.ctype, self._spread(group, value)))
+        values = self._share(self._spread(group, value))
         key = (expression, id(values), id(active), array)  # arrays that evaluation keeps alive
         evaluation = self._known.get(key)
         if evaluation is None:
@@ -158,7 +158,7 @@ class Recorder(Observer):
         group, buffer = access.group, access.buffer
         active = self._active(group, access.mask)
         offsets = self._spread(group, np.asarray(access.offsets, dtype=np.int64))
-        values = numbers_held(access.lvalue.ctype, self._spread(group, access.values))
+        values = self._spread(group, access.values)
         self._accesses.append(
             StepAccess(
                 kind=access.kind,
@@ -312,11 +312,11 @@ class Recorder(Observer):
                 self._register_sources[key] = source
                 if buffer is not None:
                     values = np.moveaxis(buffer.contents(), -1, 0)
+                    values = numbers_held(variable.ctype, values)
                 else:
                     values = self._spread(group, source)
                     if group.threads.size < self._threads:
                         values = values[group.threads]
-                values = numbers_held(variable.ctype, values)
                 self._registers[variable] = self._share(self._merge(group, variable, values))
             registers[variable.name] = self._registers[variable]
         if not (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.language.ctype import Pointer, Void
-from simulator.language.functions import PRINT
+from simulator.language.functions import BITS, PRINT
 from simulator.language.thread_groups import GroupKind, group_of
 from simulator.language.tree import (
     AddressOf,
@@ -180,6 +180,8 @@ class ExpressionFormatter:
                 return self._format(yes if self.value(yes) is not None else no, name_cells)
             case Comma(second=second):
                 return self._format(second, name_cells)
+            case Call(function=function, arguments=(number,)) if function == BITS:
+                return f"{self.lvalue(number)}.{BITS}"
             case Call(function=function, arguments=arguments):
                 inside = ", ".join(self._format(argument, name_cells) for argument in arguments)
                 if function == PRINT:

@@ -14,12 +14,14 @@ from simulator.archive import format_name, read_arrays
 from simulator.language.ctype import (
     Array,
     Pointer,
+    Scalar,
     Struct,
+    convert,
     dtype_of,
     parts,
 )
 from simulator.language.errors import LaunchError, list_names
-from simulator.language.number_types import encoding_of
+from simulator.language.number_types import NUMBER_TYPES
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES
 from simulator.terminal.options import UsageError
@@ -29,7 +31,10 @@ ARRAY_TYPES: Mapping[str, type[np.number[Any]]] = {
     "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16, "i64": np.int64,
     "u64": np.uint64,
 }  # fmt: skip
-TYPE_NAMES = "|".join(ARRAY_TYPES)
+ENCODED: Mapping[str, Scalar] = {
+    each.argument: each.ctype for each in NUMBER_TYPES.values() if each.ctype.encoding
+}
+TYPE_NAMES = "|".join([*ARRAY_TYPES, *ENCODED])
 
 
 def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, Any]:
@@ -79,19 +84,19 @@ def build_argument(
     array = parse_array(name, text, struct, used_bytes)
     if array is not None:
         dtype, shape = array
+        if text.partition(":")[0] in ENCODED:
+            return _random_cells(random, ENCODED[text.partition(":")[0]], shape)
         if dtype.names is None or struct is None:
             return random_numbers(random, dtype, shape)
-        encoding = encoding_of(struct)
-        if encoding is not None:
-            return encoding.encode(random_numbers(random, np.dtype(np.float32), shape))
         cells = np.zeros((math.prod(shape), struct.size), np.uint8)
         for part in parts(struct):
-            numbers = random_numbers(random, part.scalar.dtype, (len(cells), 1))
+            numbers = _random_cells(random, part.scalar, (len(cells), 1))
             cells[:, part.offset : part.offset + part.scalar.size] = numbers.view(np.uint8)
         return cells.reshape(-1).view(dtype).reshape(shape)
     number = re.fullmatch(rf"({TYPE_NAMES})=(\S+)", text)
     if number:
-        dtype = np.dtype(ARRAY_TYPES[number[1]])
+        kind = ENCODED.get(number[1])
+        dtype = np.dtype(ARRAY_TYPES[number[1]] if kind is None else kind.dtype)
         try:
             value = float(number[2]) if dtype.kind == "f" else int(number[2], 0)
             with np.errstate(over="ignore"):  # too large a float is infinite, as in C
@@ -105,8 +110,13 @@ def build_argument(
         )
     raise UsageError(
         f"{text[:40]!r} for {name} is neither an array like f32:64x64 nor a scalar like i32=64 "
-        f"(types: {', '.join(ARRAY_TYPES)})."
+        f"(types: {', '.join([*ARRAY_TYPES, *ENCODED])})."
     )
+
+
+def _random_cells(random: np.random.Generator, kind: Scalar, shape: tuple[int, ...]) -> Array:
+    """What memory holds of random numbers of a type."""
+    return np.asarray(kind.cells_of(convert(random_numbers(random, kind.dtype, shape), kind)))
 
 
 def random_numbers(
@@ -133,6 +143,8 @@ def parse_array(
         raise UsageError(f"{text} for {name}: this parameter is no pointer to structs.")
     if struct is not None and array[1] == "struct":
         dtype = dtype_of(struct)
+    elif array[1] in ENCODED:
+        dtype = ENCODED[array[1]].cell_dtype
     else:
         dtype = np.dtype(ARRAY_TYPES[array[1]])
     shape = tuple(int(size) for size in array[2].split("x"))

@@ -90,9 +90,9 @@ def build_parser() -> Parser:
         "arguments",
         metavar="ARG",
         nargs="*",
-        help="in parameter order: an array of random values (f32:64x64, f16:…, i64:…; struct:64 "
-        "for a pointer to structs) or a scalar (i32=64, u8=64, f32=1.5); a struct's members are "
-        "arguments of their own",
+        help="in parameter order: an array of random values (f32:64x64, f16:…, i64:…; "
+        "struct:64 for a pointer to structs) or a scalar (i32=64, u8=64, f32=1.5); a struct's "
+        "members are arguments of their own",
     )
     return parser
 

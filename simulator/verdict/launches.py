@@ -26,11 +26,12 @@ from simulator.language.ctype import (
     Struct,
     Vector,
     Void,
+    convert,
     dtype_of,
     parts,
 )
 from simulator.language.errors import LaunchError, shorten
-from simulator.language.number_types import encoding_of, numbers_held
+from simulator.language.number_types import numbers_held
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES, Dim3, Launch
 from simulator.size_expression import evaluate
@@ -264,15 +265,20 @@ def _filled(
 ) -> Array:
     """An array of numbers, or of structs, each of whose numbers is filled alike."""
     if isinstance(element, Scalar):
-        return _numbers(element, shape, contents, random)
-    encoding = encoding_of(element)
-    if encoding is not None:
-        return encoding.encode(_numbers(FLOAT, shape, contents, random))
+        return _cells(element, shape, contents, random)
     cells = np.zeros((math.prod(shape), element.size), np.uint8)
     for part in parts(element):
-        numbers = _numbers(part.scalar, (len(cells), 1), contents, random)
+        numbers = _cells(part.scalar, (len(cells), 1), contents, random)
         cells[:, part.offset : part.offset + part.scalar.size] = numbers.view(np.uint8)
     return cells.reshape(-1).view(dtype_of(element)).reshape(shape)
+
+
+def _cells(
+    element: Scalar, shape: tuple[int, ...], contents: Contents, random: np.random.Generator
+) -> Array:
+    """What memory holds of the numbers."""
+    numbers = convert(_numbers(element, shape, contents, random), element)
+    return np.asarray(element.cells_of(numbers))
 
 
 def _numbers(

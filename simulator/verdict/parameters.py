@@ -11,7 +11,6 @@ from simulator.language.ctype import CType, Pointer, Scalar, Vector, size_of
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.fragments import Use, parse_fragment
 from simulator.language.functions import ATOMIC_FUNCTIONS, FRAGMENT_FUNCTIONS
-from simulator.language.number_types import encoding_of
 from simulator.language.tree import (
     Assign,
     Binary,
@@ -168,7 +167,7 @@ def _numbers(variable: Variable) -> CType | None:
     """The type of the numbers that a pointer's array holds; None for structs and pointers."""
     target = variable.ctype.target if isinstance(variable.ctype, Pointer) else None
     target = target.element if isinstance(target, Vector) else target
-    return target if isinstance(target, Scalar) or encoding_of(target) else None
+    return target if isinstance(target, Scalar) else None
 
 
 def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:

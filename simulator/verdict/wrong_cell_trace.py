@@ -10,7 +10,6 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
-from simulator.language.number_types import numbers_held
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.launch import Dim3, Launch, format_index, ravel
 from simulator.machine.machine import Machine
@@ -116,7 +115,7 @@ class _Reads(Observer):
             return
         first = access.index if isinstance(access.index, int) else int(access.index[lane])
         held = access.values if isinstance(access.values, tuple) else (access.values,)
-        values = [numbers_held(access.lvalue.ctype, np.asarray(each)) for each in held]
+        values = [np.asarray(each) for each in held]
         iterations = loop_iterations(group)
         for component, value in enumerate(values):
             one = np.broadcast_to(value, (group.lanes,))[lane]

@@ -61,6 +61,7 @@ CONSTRUCTS: Mapping[str, str] = {
     "struct by reference": r"\bS\d& ", "struct in shared memory": r"__shared__ S\d",
     "lambda": r"= \[[&=]\]\(", "lambda of statements": r"= \[&\]\([^)]*\) \{\n",
     "half": r"\bhalf v\d+", "half operation": r"__h(add|sub|mul)_rn\(", "half2": r"__halves2half2",
+    "bfloat16": r"\b__nv_bfloat16 v\d+", "bfloat162": r"__halves2bfloat162",
     "half to whole": r"__half2int_", "tile": r"tiled_partition<", "tile's shuffle": r"\.shfl",
     "tile's vote": r"\.(any|all|ballot)\(", "reduce": r"::reduce\(", "scan": r"clusive_scan\(",
     "scan of CUB": r"BlockScan<", "reduction of CUB": r"BlockReduce<",

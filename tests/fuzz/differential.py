@@ -20,6 +20,7 @@ from tests.fuzz.constructs import count
 from tests.fuzz.generator import Program, generate
 
 NAMES = ("pi", "pf", "pd", "oi", "ol", "of", "od")
+HEADER = "#include <cuda_bf16.h>\n"  # of what g++ has in shim.hpp
 RECORDED = 17  # every so many kernels one is recorded too, its parts evaluated one by one
 
 
@@ -29,7 +30,7 @@ def differences(seed: int, program: Program, expected: np.ndarray) -> list[str]:
     arguments = {name: given[name] for name in NAMES} | {"n": int(given["n"]), "s": given["s"]}
     launch = Launch(program.grid, program.block, arguments, shared_bytes=program.shared_bytes)
     try:
-        kernel = compile_kernel(program.text, "k", program.template)
+        kernel = compile_kernel(HEADER + program.text, "k", program.template)
         report = simulate(kernel, launch, SCHEDULES[seed % len(SCHEDULES)], seed)
         found = [str(hazard) for hazard in report.hazards]
         found += _unequal(report.arrays, expected, slice(None))

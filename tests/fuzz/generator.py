@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from simulator.language import ctype as types
 from tests.fuzz.contraction import contraction
 from tests.fuzz.expressions import Expressions
+from tests.fuzz.halves import WORDS
 from tests.fuzz.objects import struct
 from tests.fuzz.statements import Statements, device_function
 from tests.fuzz.together import Dim3, Together
@@ -202,7 +203,8 @@ class _Kernel:
                     out.put(f"{'oi' if whole else 'od'}[g * {OWN} + 1] += {variable.name}.x;")
                     out.put(f"{'ol' if whole else 'of'}[g * {OWN} + 2] -= {variable.name}.y;")
                 case "half":
-                    out.put(f"of[g * {OWN} + 3] += __half2float({variable.name});")
+                    to_float = f"__{WORDS[variable.ctype]}2float"
+                    out.put(f"of[g * {OWN} + 3] += {to_float}({variable.name});")
                 case "array":
                     self.keep(variable)
 

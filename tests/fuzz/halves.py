@@ -1,4 +1,4 @@
-"""Random half-precision arithmetic: each operation rounds by itself, so that none is contracted."""
+"""Random arithmetic of half and bfloat16: each operation rounds by itself: none is fused."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from tests.fuzz.values import Variable
 ONE = ("__habs", "__hneg", "hsqrt", "hfloor", "hceil", "htrunc", "hrint")
 TWO = ("__hadd_rn", "__hsub_rn", "__hmul_rn", "__hdiv", "__hmax", "__hmin")
 OF_PAIRS = ("__hadd2_rn", "__hsub2_rn", "__hmul2_rn", "__hmax2", "__hmin2")
+WORDS = {"half": "half", "__nv_bfloat16": "bfloat16"}  # of each type, in CUDA's names
+FINITE = {"half": "0xfbff", "__nv_bfloat16": "0xff7f"}  # bits that no infinity and NaN have
 TESTS = ("__heq", "__hne", "__hlt", "__hle", "__hgt", "__hge", "__hltu", "__hgeu")
 
 
 class Halves(Objects):
-    """Writes declarations and assignments of half, and what is computed from it."""
+    """Writes declarations and assignments of one of the types, and what is computed from it."""
+
+    kind = "half"  # the type that is being written
 
     def half(self) -> None:
         e = self.expressions
-        able = [v for v in e.scope if v.kind == "half" and not v.constant]
+        self.kind = e.draw.choice(tuple(WORDS))
+        able = [v for v in e.scope if v.ctype == self.kind and not v.constant]
         match e.draw.randrange(5):
             case 0 | 1 if able:
                 e.begin()
@@ -24,36 +29,36 @@ class Halves(Objects):
             case 2 if able:
                 name = self.name()
                 e.begin()
-                self.put(f"float {name} = __half2float({self.half_value(e.depth)});")
+                self.put(f"float {name} = __{WORDS[self.kind]}2float({self.half_value(e.depth)});")
                 e.scope.append(Variable(name, "float"))
             case 3 if able:
                 self.number_of_half()
             case _:
                 name = self.name()
                 e.begin()
-                self.put(f"half {name} = {self.half_value(e.depth)};")
-                e.scope.append(Variable(name, "half", "half"))
+                self.put(f"{self.kind} {name} = {self.half_value(e.depth)};")
+                e.scope.append(Variable(name, self.kind, "half"))
                 if e.draw.random() < 0.2:
                     self.number_of_half()
 
     def number_of_half(self) -> None:
-        """A whole number of a half, or whether it compares."""
+        """A whole number of such a number, or whether it compares."""
         e, name = self.expressions, self.name()
         e.begin()
         value = self.half_value(e.depth)
-        whole = f"__half2int_{e.draw.choice(('rn', 'rz', 'ru', 'rd'))}({value})"
+        whole = f"__{WORDS[self.kind]}2int_{e.draw.choice(('rn', 'rz', 'ru', 'rd'))}({value})"
         test = f"{e.draw.choice(TESTS)}({value}, {self.half_value(1)})"
         self.put(f"int {name} = {e.draw.choice((f'__hisnan({value}) ? 7 : {whole}', test))};")
         e.scope.append(Variable(name, "int"))
 
     def half_value(self, depth: int) -> str:
-        """An expression of type half, without effects: it may stand twice."""
+        """An expression of the type, without effects: it may stand twice."""
         e = self.expressions
         e.reserve()
         return self._half(depth)
 
     def _half(self, depth: int) -> str:
-        draw = self.expressions.draw
+        draw, word = self.expressions.draw, WORDS[self.kind]
         if depth <= 0:
             return self._half_leaf()
         inner = depth - 1
@@ -69,23 +74,26 @@ class Halves(Objects):
                 return f"({test} ? {self._half(inner)} : {self._half_leaf()})"
             case 6:
                 pairs = [
-                    f"__halves2half2({self._half(inner)}, {self._half_leaf()})" for _ in range(2)
+                    f"__halves2{word}2({self._half(inner)}, {self._half_leaf()})" for _ in range(2)
                 ]
-                end = draw.choice(("__low2half", "__high2half"))
+                end = draw.choice((f"__low2{word}", f"__high2{word}"))
                 return f"{end}({draw.choice(OF_PAIRS)}({', '.join(pairs)}))"
             case _:
                 return self._half_leaf()
 
     def _half_leaf(self) -> str:
-        e, draw = self.expressions, self.expressions.draw
-        able = [v for v in e.scope if v.kind == "half"]
+        e, draw, word = self.expressions, self.expressions.draw, WORDS[self.kind]
+        able = [v for v in e.scope if v.ctype == self.kind]
         match draw.randrange(6):
             case 0 | 1 | 2 if able:
                 return draw.choice(able).name
             case 3:
-                return f"__int2half_{draw.choice(('rn', 'rz', 'ru', 'rd'))}({e.exactly('int', 1)})"
+                return (
+                    f"__int2{word}_{draw.choice(('rn', 'rz', 'ru', 'rd'))}({e.exactly('int', 1)})"
+                )
             case 4:
-                return f"__ushort_as_half((unsigned short)(({e.whole(1).text}) & 0xfbff))"
+                bits = f"({e.whole(1).text}) & {FINITE[self.kind]}"
+                return f"__ushort_as_{word}((unsigned short)({bits}))"
             case _:
                 mode = draw.choice(("", "_rn", "_rz", "_ru", "_rd"))
-                return f"__float2half{mode}((float)({e.floating(1).text}))"
+                return f"__float2{word}{mode}((float)({e.floating(1).text}))"

@@ -373,68 +373,83 @@ template <unsigned N, typename T> static T exclusive_scan(tile<N> group, T v) {
 }
 }
 
-// Half precision: a float that holds a half's value. Sums and products of two are exact in double,
-// quotients and square roots round alike by way of it.
-struct half {
+// A float that holds a value of few bits, DIGITS of them behind the first, with exponents from
+// LEAST on. Products of two are exact in double; sums, quotients and square roots round alike by
+// way of it.
+template <int DIGITS, int LEAST> struct few_bits {
     float value;
-    half operator-() const { return {-value}; }
+    few_bits operator-() const { return {-value}; }
+    static few_bits rounded(double v, double (*whole)(double)) {
+        if (!isfinite(v) || v == 0) return {(float)v};
+        const int exponent = ilogb(v) < LEAST ? LEAST : ilogb(v);
+        const double unit = ldexp(1, exponent - DIGITS), near = whole(v / unit) * unit;
+        const double largest = ldexp(2 - ldexp(1, -DIGITS), 1 - LEAST);
+        if (fabs(near) <= largest) return {(float)copysign(near, v)};
+        const bool to_infinity = whole(v > 0 ? 0.75 : -0.75) != 0;
+        return {(float)copysign(to_infinity ? INFINITY : largest, v)};
+    }
+    static few_bits nearest(double v) { return rounded(v, nearbyint); }
 };
-static half rounded(double v, double (*whole)(double)) {
-    if (!isfinite(v) || v == 0) return {(float)v};
-    const int exponent = ilogb(v) < -14 ? -14 : ilogb(v);
-    const double unit = ldexp(1, exponent - 10), near = whole(v / unit) * unit;
-    if (fabs(near) <= 65504) return {(float)copysign(near, v)};
-    const bool to_infinity = whole(v > 0 ? 0.75 : -0.75) != 0;
-    return {(float)copysign(to_infinity ? INFINITY : 65504, v)};
-}
-static half nearest(double v) { return rounded(v, nearbyint); }
-#define ROUNDED(R, F)                                                                         \
-    static inline half __float2half_##R(float v) { return rounded(v, F); }                    \
-    static inline half __int2half_##R(int v) { return rounded(v, F); }                        \
-    static inline int __half2int_##R(half v) {                                                \
+typedef few_bits<10, -14> half;
+typedef few_bits<7, -126> __nv_bfloat16;
+#define ROUNDED(T, W, R, F)                                                                   \
+    static inline T __float2##W##_##R(float v) { return T::rounded(v, F); }                   \
+    static inline T __int2##W##_##R(int v) { return T::rounded(v, F); }                       \
+    static inline int __##W##2int_##R(T v) {                                                  \
         const double whole = F((double)v.value);                                              \
         return whole >= 2147483647.0 ? 2147483647 : whole <= -2147483648.0 ? -2147483647 - 1 : (int)whole; \
     }
-ROUNDED(rn, nearbyint) ROUNDED(rz, trunc) ROUNDED(ru, ceil) ROUNDED(rd, floor)
-static inline half __float2half(float v) { return nearest(v); }
-static inline float __half2float(half v) { return v.value; }
+#define CONVERSIONS(T, W)                                                                     \
+    ROUNDED(T, W, rn, nearbyint) ROUNDED(T, W, rz, trunc) ROUNDED(T, W, ru, ceil)             \
+    ROUNDED(T, W, rd, floor)                                                                  \
+    static inline T __float2##W(float v) { return T::nearest(v); }                            \
+    static inline float __##W##2float(T v) { return v.value; }
+CONVERSIONS(half, half) CONVERSIONS(__nv_bfloat16, bfloat16)
 static inline half __ushort_as_half(unsigned short bits) {
     const int exponent = bits >> 10 & 31, digits = bits & 1023;
     const float size = exponent ? ldexpf(1024 + digits, exponent - 25) : ldexpf(digits, -24);
     return {bits >> 15 ? -size : size};
 }
-#define HALF_OPERATION(NAME, SIGN)                                                            \
-    static inline half __h##NAME(half a, half b) { return nearest((double)a.value SIGN b.value); } \
-    static inline half operator SIGN(half a, half b) { return __h##NAME(a, b); }
-HALF_OPERATION(add_rn, +) HALF_OPERATION(sub_rn, -) HALF_OPERATION(mul_rn, *) HALF_OPERATION(div, /)
-static inline half __hmax(half a, half b) { return {larger(a.value, b.value)}; }
-static inline half __hmin(half a, half b) { return {smaller(a.value, b.value)}; }
-static inline half __habs(half a) { return {fabsf(a.value)}; }
-static inline half __hneg(half a) { return {-a.value}; }
-static inline half hsqrt(half a) { return nearest(sqrt((double)a.value)); }
-static inline half hfloor(half a) { return {floorf(a.value)}; }
-static inline half hceil(half a) { return {ceilf(a.value)}; }
-static inline half htrunc(half a) { return {truncf(a.value)}; }
-static inline half hrint(half a) { return {nearbyintf(a.value)}; }
-static inline bool __hisnan(half a) { return isnan(a.value); }
+static inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
+    const unsigned int wide = (unsigned int)bits << 16;
+    __nv_bfloat16 found;
+    memcpy(&found.value, &wide, sizeof wide);
+    return found;
+}
+#define OPERATION(T, NAME, SIGN)                                                              \
+    static inline T __h##NAME(T a, T b) { return T::nearest((double)a.value SIGN b.value); }  \
+    static inline T operator SIGN(T a, T b) { return __h##NAME(a, b); }
 // With a NaN the test itself is false, __hne too, and the one with a u at its end is true.
-#define HALF_TEST(NAME, SIGN)                                                                 \
-    static inline bool __h##NAME(half a, half b) {                                            \
+#define SHORT_TEST(T, NAME, SIGN)                                                             \
+    static inline bool __h##NAME(T a, T b) {                                                  \
         return !isnan(a.value) && !isnan(b.value) && a.value SIGN b.value;                    \
     }                                                                                         \
-    static inline bool __h##NAME##u(half a, half b) {                                         \
+    static inline bool __h##NAME##u(T a, T b) {                                               \
         return isnan(a.value) || isnan(b.value) || a.value SIGN b.value;                      \
     }
-HALF_TEST(eq, ==) HALF_TEST(ne, !=) HALF_TEST(lt, <) HALF_TEST(le, <=) HALF_TEST(gt, >)
-HALF_TEST(ge, >=)
-struct half2 { half x, y; };
-static inline half2 __halves2half2(half a, half b) { return {a, b}; }
-static inline half __low2half(half2 v) { return v.x; }
-static inline half __high2half(half2 v) { return v.y; }
-#define HALF_PAIR(NAME, OF)                                                                   \
-    static inline half2 NAME(half2 a, half2 b) { return {OF(a.x, b.x), OF(a.y, b.y)}; }
-HALF_PAIR(__hadd2_rn, __hadd_rn) HALF_PAIR(__hsub2_rn, __hsub_rn) HALF_PAIR(__hmul2_rn, __hmul_rn)
-HALF_PAIR(__hmax2, __hmax) HALF_PAIR(__hmin2, __hmin)
+#define PAIR_OF(P, NAME, OF)                                                                  \
+    static inline P NAME(P a, P b) { return {OF(a.x, b.x), OF(a.y, b.y)}; }
+#define SHORT_FLOAT(T, W, P)                                                                  \
+    OPERATION(T, add_rn, +) OPERATION(T, sub_rn, -) OPERATION(T, mul_rn, *) OPERATION(T, div, /) \
+    static inline T __hmax(T a, T b) { return {larger(a.value, b.value)}; }                   \
+    static inline T __hmin(T a, T b) { return {smaller(a.value, b.value)}; }                  \
+    static inline T __habs(T a) { return {fabsf(a.value)}; }                                  \
+    static inline T __hneg(T a) { return {-a.value}; }                                        \
+    static inline T hsqrt(T a) { return T::nearest(sqrt((double)a.value)); }                  \
+    static inline T hfloor(T a) { return {floorf(a.value)}; }                                 \
+    static inline T hceil(T a) { return {ceilf(a.value)}; }                                   \
+    static inline T htrunc(T a) { return {truncf(a.value)}; }                                 \
+    static inline T hrint(T a) { return {nearbyintf(a.value)}; }                              \
+    static inline bool __hisnan(T a) { return isnan(a.value); }                               \
+    SHORT_TEST(T, eq, ==) SHORT_TEST(T, ne, !=) SHORT_TEST(T, lt, <) SHORT_TEST(T, le, <=)    \
+    SHORT_TEST(T, gt, >) SHORT_TEST(T, ge, >=)                                                \
+    struct P { T x, y; };                                                                     \
+    static inline P __halves2##W##2(T a, T b) { return {a, b}; }                              \
+    static inline T __low2##W(P v) { return v.x; }                                            \
+    static inline T __high2##W(P v) { return v.y; }                                           \
+    PAIR_OF(P, __hadd2_rn, __hadd_rn) PAIR_OF(P, __hsub2_rn, __hsub_rn)                       \
+    PAIR_OF(P, __hmul2_rn, __hmul_rn) PAIR_OF(P, __hmax2, __hmax) PAIR_OF(P, __hmin2, __hmin)
+SHORT_FLOAT(half, half, half2) SHORT_FLOAT(__nv_bfloat16, bfloat16, __nv_bfloat162)
 
 template <typename T, typename F> static T atomically(T* p, F change) {
     const T old = *p;

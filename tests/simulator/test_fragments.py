@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, Step, compile_kernel, narrate, record, simulate
-from simulator.language.ctype import Array
+from simulator.language.ctype import Array, convert
 from simulator.language.errors import SourceError
 from simulator.language.fragments import Use, parse_fragment
-from simulator.language.number_types import ENCODINGS, OPERANDS, ROUNDINGS, Operand
+from simulator.language.number_types import OPERANDS, ROUNDINGS, Operand
 from simulator.machine.tensor_core import multiply_add
 from simulator.number_format import format_number
 from simulator.sentences.parts import parts
 
 RECORDED = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
 HALF, BFLOAT16, TF32 = (OPERANDS[name] for name in ("half", "__nv_bfloat16", "tf32"))
-bfloat16_bits, to_tf32 = ENCODINGS["__nv_bfloat16"].encode, ROUNDINGS["__float_to_tf32"]
+to_tf32 = ROUNDINGS["__float_to_tf32"]
 KERNELS = Path(__file__).with_name("wmma_kernels.cu").read_text(encoding="utf-8")
 HEAD = "#include <mma.h>\nusing namespace nvcuda;\n"
 SUMS = "wmma::fragment<wmma::accumulator, 16, 16, 16, float>"
@@ -30,6 +30,10 @@ OPERAND = "wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major>"
 def random(shape: tuple[int, ...], dtype: Any, seed: int) -> Array:
     values = np.random.default_rng(seed).standard_normal(shape)
     return (values * 2.0 ** np.random.default_rng(seed + 1).integers(-6, 6, shape)).astype(dtype)
+
+
+def bfloat16_bits(numbers: Array) -> Array:
+    return np.asarray(BFLOAT16.ctype.cells_of(convert(numbers, BFLOAT16.ctype)))
 
 
 def in_order(a: Array, b: Array, form: Operand, depth: int) -> Array:
@@ -108,7 +112,8 @@ def test_every_shape_and_layout_multiplies(
     launch = Launch((1, 1, 1), (32, 1, 1), {"A": stored[0], "B": stored[1], "C": c})
     result = simulate(compile_kernel(text, "product"), launch)
     assert not result.hazards
-    assert np.array_equal(result.arrays["C"].T, multiply_add(a, b, c.T, form))
+    numbers = (form.ctype.values_of(each) for each in (a, b))
+    assert np.array_equal(result.arrays["C"].T, multiply_add(*numbers, c.T, form))
 
 
 def test_a_tile_of_bfloat16_in_shared_memory_with_elements_of_its_own() -> None:
@@ -134,9 +139,10 @@ def test_a_tile_of_bfloat16_in_shared_memory_with_elements_of_its_own() -> None:
     result = simulate(compile_kernel(text), Launch((1, 1, 1), (32, 1, 1), arrays))
     assert not result.hazards
     assert result.counters["shared_load_wavefronts"] == 4
-    more = bfloat16_bits((b.astype(np.uint32) << 16).view(np.float32) + np.float32(1.5))
+    first, second = (BFLOAT16.ctype.values_of(each) for each in (a, b))
+    more = convert(second + np.float32(1.5), BFLOAT16.ctype)
     zeros = np.zeros((16, 16), np.float32)
-    assert np.array_equal(result.arrays["C"], multiply_add(a, more, zeros, BFLOAT16))
+    assert np.array_equal(result.arrays["C"], multiply_add(first, more, zeros, BFLOAT16))
 
 
 def test_bfloat16_is_converted_as_a_gpu_does() -> None:
@@ -415,10 +421,10 @@ def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
             "Say with wmma::mem_row_major or wmma::mem_col_major",
         ),
         (
-            "__nv_bfloat16 b = 1.0f; x[0] = b * b;",
-            "With __nv_bfloat16 nothing is computed here: convert it by __bfloat162float",
+            "__nv_bfloat16 b = 1.0f; x[0] = b * 2.0f;",
+            "nvcc does not take * of __nv_bfloat16 and float: write __bfloat162float(…)",
         ),
-        ("__nv_bfloat162 b;", "of bfloat16 there are the type __nv_bfloat16"),
+        ("__nv_fp8_e4m3 b;", "write #include <cuda_fp8.h>"),
         ("wgmma_fence();", "write wmma::mma_sync of <mma.h>"),
         ('asm("mma.sync");', "Inline assembly is not supported"),
     ],

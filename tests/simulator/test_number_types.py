@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from simulator import compile_kernel
 from simulator.frontend.clang import HEADERS
-from simulator.language.number_types import ENCODINGS, NUMBER_TYPES, OPERANDS, encoding_of
+from simulator.language.ctype import Pointer
+from simulator.language.number_types import NUMBER_TYPES, OPERANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "simulator/language/number_types.py"
@@ -21,16 +23,17 @@ SUBJECTS = {
         "simulator/frontend/expression_values.py",
         "ui/glossary/route.py",
     },
+    "__nv_fp8_e4m3": {"simulator/language/functions.py", "simulator/machine/byte_conversions.py"},
     "tf32": {"simulator/catalogue.py", "ui/gpu", "ui/gpu_charts", "ui/lessons"},
 }
 
 
 def names_of(name: str) -> str:
     """A pattern of what a module calls a type that it knows: an English word only in quotes."""
-    word, encoding = NUMBER_TYPES[name].word, NUMBER_TYPES[name].encoding
+    word, names = NUMBER_TYPES[name].word, NUMBER_TYPES[name].names
     if word.isalpha():
         return rf"[\"']{word}[\"']"
-    return f"(?i){word}" + (f"|{encoding.names}" if encoding else "")
+    return f"(?i){word}" + (f"|{names}" if names else "")
 
 
 @pytest.mark.parametrize("name", NUMBER_TYPES)
@@ -48,18 +51,16 @@ def test_a_type_is_named_in_the_table_and_where_it_is_the_subject(name: str) -> 
     assert all(any(one.startswith(subject) for one in found) for subject in subjects)
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_a_type_with_an_encoding_has_its_struct_and_its_numbers(name: str) -> None:
-    encoding = ENCODINGS[name]
-    assert encoding_of(NUMBER_TYPES[name].cell) is encoding
-    (declared,) = HEADERS[encoding.header]
-    text = declared.read_text(encoding="utf-8")
-    words = (name, NUMBER_TYPES[name].from_float, encoding.to_float)
-    assert all(re.search(rf"\b{word}\b", text) for word in words)
+@pytest.mark.parametrize("name", [name for name, each in NUMBER_TYPES.items() if each.header])
+def test_a_type_of_a_header_is_declared_there_and_has_its_numbers(name: str) -> None:
+    number = NUMBER_TYPES[name]
+    head = f"#include <{number.header}>\n__global__ void k({name}* x, float* y) "
+    kernel = compile_kernel(head + "{ y[0] = float(x[0]); x[0] = " + name + "(y[1]); }")
+    assert kernel.parameters[0].ctype == Pointer(number.ctype)
     numbers = np.array([[0.0, 1.0, -2.0, 0.5]], np.float32)
-    cells = encoding.encode(numbers)
-    assert cells.dtype == NUMBER_TYPES[name].cell.dtype
-    assert encoding.decode(cells).tolist() == numbers.tolist()
+    cells = number.ctype.cells_of(numbers)
+    assert cells.dtype == number.ctype.cell_dtype
+    assert number.ctype.values_of(cells).tolist() == numbers.tolist()
 
 
 def test_the_fragments_of_each_operand_are_declared() -> None:

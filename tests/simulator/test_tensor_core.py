@@ -49,7 +49,7 @@ def test_every_bit_of_the_hardware(gpu: str, shape: str) -> None:
     for row in rows:
         form, sizes = shape_of(row)
         a, b, c = tiles(form, row["kind"], sizes, RECORDED[gpu]["tiles"], 0)
-        d = multiply_add(a, b, c, form)
+        d = multiply_add(form.ctype.values_of(a), form.ctype.values_of(b), c, form)
         assert bits(d[0, 0, :1]) == [row["cell"]["d"]], row["kind"]
         assert hashlib.sha256(d.astype("<f4").tobytes()).hexdigest() == row["sha256"], row["kind"]
 
@@ -59,7 +59,7 @@ def test_the_recorded_operands_are_those_of_the_tiles(gpu: str) -> None:
     for row in RECORDED[gpu]["recorded"]:
         form, sizes = shape_of(row)
         a, b, c = tiles(form, row["kind"], sizes, 1, 0)
-        whole = {2: np.uint16, 4: np.uint32}[form.cell.size]
+        whole = {2: np.uint16, 4: np.uint32}[form.ctype.size]
         assert a[0, 0].view(whole).tolist() == row["cell"]["a"]
         assert b[0, :, 0].copy().view(whole).tolist() == row["cell"]["b"]
         assert bits(c[0, 0, :1]) == [row["cell"]["c"]]
@@ -74,7 +74,8 @@ def test_millions_of_tiles_were_compared(gpu: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_the_steps_of_a_cell_end_in_its_value(form: Operand) -> None:
-    a, b, c = tiles(form, "spread", (16, 16, 16), 1, 5)
+    *cells, c = tiles(form, "spread", (16, 16, 16), 1, 5)
+    a, b = map(form.ctype.values_of, cells)
     expected = multiply_add(a, b, c, form)[0]
     for cell in ((0, 0), (3, 7), (15, 15)):
         steps = explain(a[0, cell[0]], b[0, :, cell[1]], c[0][cell], form)

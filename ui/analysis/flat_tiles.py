@@ -8,11 +8,10 @@ import numpy as np
 
 from simulator import Recording
 from simulator.language.ctype import Array
-from simulator.language.number_types import encoding_of
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import Step, StepAccess
-from ui.analysis.product_roles import Product, element_of
+from ui.analysis.product_roles import Product
 from ui.analysis.tiles_of_k import is_load
 
 
@@ -24,9 +23,6 @@ def shared_shapes(recording: Recording, product: Product | None) -> Mapping[str,
     """
     first = recording.steps[0].shared if recording.steps else {}
     shapes = {name: tuple(values.shape) for name, values in first.items()}
-    for name in shapes:
-        if encoding_of(element_of(recording, name, MemorySpace.SHARED)):
-            shapes[name] = shapes[name][:-1]  # a struct of one member
     if product is None:
         return shapes
     pitches: dict[str, set[int]] = {}

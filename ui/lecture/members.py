@@ -15,7 +15,6 @@ from simulator.language.ctype import (
     parts,
 )
 from simulator.language.ctype import size_of as bytes_of
-from simulator.language.number_types import encoding_of
 from simulator.language.tree import ArraySpace
 from ui.analysis.product_roles import element_of
 
@@ -67,9 +66,9 @@ class Members:
 
 
 def members_of(recording: Recording, name: str, space: ArraySpace) -> Members | None:
-    """The members of what an array holds; None for numbers, encoded ones too."""
+    """The members of what an array holds; None for numbers."""
     ctype = element_of(recording, name, space)
-    if not isinstance(ctype, Struct | Vector) or encoding_of(ctype):
+    if not isinstance(ctype, Struct | Vector):
         return None
     cell = ctype.cell if isinstance(ctype, Struct) else ctype.element
     part_of_cell = np.full(max(1, bytes_of(ctype) // cell.size), -1)

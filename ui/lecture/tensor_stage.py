@@ -228,8 +228,6 @@ class TensorStage:
         (a_rows, a_columns), (b_rows, b_columns) = a.positions(), b.positions()
         left = _line_of(a_rows, a_columns, row, a_values)
         right = _line_of(b_columns, b_rows, column, b_values)
-        if operand.encoding is not None:  # a recording has the numbers
-            left, right = operand.encoding.encode(left), operand.encoding.encode(right)
         try:
             addition, *_ = explain(left, right, c_values[lane, 0], operand)
         except ValueError:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
-from simulator.language.number_types import ENCODINGS
+from simulator.language.number_types import OPERANDS
 from simulator.sentences.line_values import values
 from simulator.verdict.guess import guess_form
 from tests.ui.lecture.lectures import Lecture, of_query, seen
@@ -142,7 +142,7 @@ def test_a_fragment_of_bfloat16_shows_its_numbers() -> None:
         "<mma.h>", "<cuda_bf16.h>\n#include <mma.h>"
     )
     A, B = (np.arange(256, dtype=np.float32).reshape(16, 16) % number for number in (7, 5))
-    bits = ENCODINGS["__nv_bfloat16"].encode
+    bits = OPERANDS["__nv_bfloat16"].ctype.cells_of
     given = {"A": bits(A), "B": bits(B), "C": np.zeros((16, 16), np.float32)}
     given |= {"M": 16, "N": 16, "K": 16}
     recording = record(compile_kernel(text, "k"), Launch((1, 1, 1), (32, 1, 1), given))

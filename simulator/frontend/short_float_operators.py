@@ -1,4 +1,4 @@
-"""Lowers the operators of half2, and the functions of cuda_fp16.h that are plain operators.
+"""Lowers floats of 16 bits and their pairs: operators, and the functions that are plain operators.
 
 __hadd, __hsub and __hmul become sums and products like those of the operators: nvcc makes the same
 instructions of both, and fuses them (PTX ISA, add.f16: without .rn it may be contracted).
@@ -12,8 +12,9 @@ from typing import Any
 from clang.cindex import CursorKind
 
 from simulator.frontend.types import lower_type
-from simulator.language.ctype import HALF, CType, Scalar, Vector
+from simulator.language.ctype import CType, Scalar
 from simulator.language.errors import SourceError, Span
+from simulator.language.number_types import SHORT_FLOATS, short_float
 from simulator.language.tree import (
     Assign,
     Binary,
@@ -37,24 +38,23 @@ COMPARISONS = {
     "operator<=": "__hble2", "operator>": "__hbgt2", "operator>=": "__hbge2",
 }  # fmt: skip
 COMPOUND = {"operator+=": "+", "operator-=": "-", "operator*=": "*", "operator/=": "/"}
-CONVERSIONS = frozenset({"__float2half", "__double2half", "__half2float", "__float2half_rn"})
+CONVERSIONS = frozenset(
+    name
+    for each in SHORT_FLOATS.values()
+    for from_float, to_float in (each.conversions,)
+    for name in (from_float, f"{from_float}_rn", from_float.replace("float2", "double2"), to_float)
+)
 
 
-def is_half(ctype: CType) -> bool:
-    """Whether a type is half or half2."""
-    element = ctype.element if isinstance(ctype, Vector) else ctype
-    return element == HALF
-
-
-def lower_half(
+def lower_short_float(
     name: str, result: CType, arguments: tuple[Expression, ...], span: Span
 ) -> Expression | None:
     """A call of one of these functions as an operator; None for any other."""
-    if name in COMPARISONS and arguments and is_half(arguments[0].ctype):
+    if name in COMPARISONS and arguments and short_float(arguments[0].ctype):
         return Call(result, span, COMPARISONS[name], arguments)
     if name in CONVERSIONS and isinstance(result, Scalar):
         return Cast(result, span, arguments[0], explicit=True)
-    if name not in OPERATORS or not is_half(result):
+    if name not in OPERATORS or not short_float(result):
         return None
     operator = OPERATORS[name]
     if len(arguments) == 1:
@@ -63,8 +63,8 @@ def lower_half(
     return Binary(result, span, operator, left, right)
 
 
-def compound_half2(name: str, lvalue: Expression, value: Expression, span: Span) -> Assign:
-    """lvalue += value of half2, as lvalue = lvalue + value; SourceError for one that has effects.
+def compound_pair(name: str, lvalue: Expression, value: Expression, span: Span) -> Assign:
+    """lvalue += value of a pair, as lvalue = lvalue + value; SourceError for one that has effects.
 
     The lvalue is evaluated twice.
     """
@@ -77,29 +77,25 @@ def compound_half2(name: str, lvalue: Expression, value: Expression, span: Span)
 
 
 def check_mixture(operator: str, sides: Sequence[Any], span: Span) -> None:
-    """SourceError for half with another type: nvcc finds several operators that would fit.
+    """SourceError for one of these types with another: nvcc finds several operators that would fit.
 
     sides are the operands' cursors.
     """
     kinds = [_written_type(side, span) for side in sides]
-    halves = [kind == HALF for kind in kinds]
-    if any(halves) and not all(halves):
-        other = kinds[halves.index(False)]
+    found = next((known for kind in kinds if (known := short_float(kind)) is not None), None)
+    if found is not None and any(kind != found.ctype for kind in kinds):
+        other = next(kind for kind in kinds if kind != found.ctype)
+        from_float, to_float = found.conversions
         raise SourceError(
-            f"nvcc does not take {operator} of half and {other}: write __half2float(…) for the one "
-            "or __float2half(…) for the other.",
+            f"nvcc does not take {operator} of {found.name} and {other}: write {to_float}(…) for "
+            f"the one or {from_float}(…) for the other.",
             span,
         )
 
 
 def may_be_mixed(*sides: Expression) -> bool:
-    """Whether one of the operands is half, or has become what it is by a conversion of half."""
-    return any(HALF in (side.ctype, _before_conversion(side)) for side in sides)
-
-
-def _before_conversion(expression: Expression) -> CType:
-    """The type of an operand without the conversions around it."""
-    return strip_casts(expression).ctype
+    """Whether one of the operands is of these types, or was before a conversion."""
+    return any(short_float(side.ctype) or short_float(strip_casts(side).ctype) for side in sides)
 
 
 def _written_type(cursor: Any, span: Span) -> CType:
