@@ -226,11 +226,12 @@ class SourceFile:
     def _files_note(self) -> str:
         """The sentence about the files of which the text is made; "" for one alone."""
         read = {start for start, _ in self._pieces}
-        parts = [
-            f"{file.name} is in lines {self.line(file.start)}–{self.line(file.end - 1)}"
-            for file in self.files.all[1:]
-            if file.start in read
-        ]
+        parts: list[str] = []
+        for file in self.files.all[1:]:
+            if file.start in read and file.start < file.end:
+                first, last = self.line(file.start), self.line(file.end - 1)
+                where = f"line {first}" if first == last else f"lines {first}–{last}"
+                parts.append(f"{file.name} is in {where}")
         return f"Included files are part of this text: {list_names(parts)}." if parts else ""
 
     def _has_device_code(self, one: Declaration) -> bool:

@@ -118,7 +118,10 @@ def test_a_condition_decides_what_is_included() -> None:
     both = behind(text, {"fast.h": "#define SPEED 9\n", "slow.h": "#define SPEED 1\n"})
     for defines, speed in (({}, 1), ({"FAST": "1"}, 9)):
         launch = Launch((1, 1, 1), (1, 1, 1), {"x": np.zeros(1, np.int32)})
-        assert simulate(compile_kernel(both, defines=defines), launch).arrays["x"][0] == speed
+        kernel = compile_kernel(both, defines=defines)
+        assert simulate(kernel, launch).arrays["x"][0] == speed
+        name, line = ("fast.h", 8) if defines else ("slow.h", 10)
+        assert f"part of this text: {name} is in line {line}." in kernel.notes[-1]
 
 
 def test_a_kernel_may_be_in_a_header_beside_a_list_read_twice() -> None:
