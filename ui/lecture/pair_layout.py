@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
@@ -11,7 +12,11 @@ from ui.lecture.layout import BUTTON, LINE, Areas
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair
 
 STRIP_ROWS = 3  # of the source: a line and its values
-LEDGER_ROWS = 2
+# Lines of the sentence and of the ledger: the first that leave the stage enough.
+TEXT_LINES = ((2, 2), (2, 1), (1, 1), (1, 0))
+NAME_LINE = 1.7  # of a name's letter, an array's name above its cells
+CELL = 1.75  # of a number's height, a row of cells
+LEAST_STAGE = 0.35  # of a scene's height
 COLUMNS, TALL_COLUMNS = 5, 3  # of the counts
 BAR = 1.7  # of a small letter, a row of the timeline
 NAME = 7.0  # of a small letter, the names beside the timeline's rows
@@ -35,7 +40,13 @@ class PairAreas:
 def areas_for_pair(look: Look) -> PairAreas:
     """Divide a room into the areas of two scenes."""
     letters = letters_for_pair(look)
-    return _tall(look, letters) if look.width < TALL_WIDTH else _wide(look, letters)
+    if look.width < TALL_WIDTH:
+        return _tall(look, letters)
+    areas = _wide(look, letters)
+    # A row of each factor and of sums, with their names; in a lower room the picture is scaled.
+    least = 2 * (NAME_LINE * letters.name + CELL * letters.number)
+    missing = math.ceil(least - areas.sides[0].stage.height)
+    return areas if missing <= 0 else _wide(replace(look, height=look.height + missing), letters)
 
 
 def _wide(look: Look, letters: Letters) -> PairAreas:
@@ -67,17 +78,21 @@ def _side(
     gap = 0.4 * letters.sentence
     left, right = room.left, room.right
     counts = Rectangle(left, room.bottom - counts_height(letters, COLUMNS), right, room.bottom)
-    ledger_top = counts.top - LEDGER_ROWS * 1.35 * letters.name - 2
-    sentence_top = ledger_top - 1.42 * 3 * letters.sentence - 1.35 * letters.small
-    source_rows = STRIP_ROWS * LINE * letters.source + 1
-    source_top = sentence_top - gap - source_rows
+    for sentence_lines, ledger_rows in TEXT_LINES:
+        ledger_top = counts.top - ledger_rows * 1.35 * letters.name - 2
+        sentence_top = (
+            ledger_top - 1.42 * (1 + sentence_lines) * letters.sentence - 1.35 * letters.small
+        )  # fmt: skip
+        source_top = sentence_top - gap - STRIP_ROWS * LINE * letters.source - 1
+        if source_top - gap - room.top >= LEAST_STAGE * room.height:
+            break
     stage = Rectangle(left, room.top, right, source_top - gap)
     side = min(0.36 * stage.width, 0.36 * stage.height)
     maps = Rectangle(left, stage.top, left + side, stage.top + side)
     areas = Areas(
         Rectangle(left, source_top, right, sentence_top - gap), stage, maps, maps,
         Rectangle(left, sentence_top, right, ledger_top),
-        Rectangle(left, ledger_top, right, counts.top), 2, 1,
+        Rectangle(left, ledger_top, right, counts.top), sentence_lines, 1,
     )  # fmt: skip
     return heading, areas, counts
 

@@ -22,6 +22,8 @@ from ui.analysis.scene_model import SceneModel, build_scene_model, stored_cell
 from ui.drawing.look import Look
 from ui.drawing.palette import LIGHT
 from ui.lecture.counts import NAMES
+from ui.lecture.letters import letters_for_pair
+from ui.lecture.pair_layout import areas_for_pair
 from ui.lecture.pair_sheet import PairSheet
 from ui.run.side_by_side import side_names, side_views
 from ui.scene import scene
@@ -224,3 +226,12 @@ def test_what_a_gpu_took_is_not_said_of_a_kernel_with_a_what_if() -> None:
     drawing, _ = drawn(view, replace(LOOKS["page"], stage=view.stage))
     every = [text for trace in drawing.changing(drawing.steps[0]) for text in trace["text"]]
     assert sum("NVIDIA" in text for text in every) == 1, "of the right side's, which has none"
+
+
+@pytest.mark.parametrize("room", [(840, 340), (840, 480), (1000, 420), (1240, 560)])
+def test_a_low_room_has_the_arrays_above_the_source(room: tuple[int, int]) -> None:
+    look = Look(width=room[0], height=room[1])
+    letters = letters_for_pair(look)
+    for side in areas_for_pair(look).sides:
+        assert side.stage.height >= 4 * 1.7 * letters.name, "two names, two rows"
+        assert side.stage.bottom < side.source.top < side.sentence.top < side.ledger.top + 1
