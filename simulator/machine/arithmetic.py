@@ -147,7 +147,7 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     """
     if isinstance(a, tuple):  # half2
         return componentwise(fma)(a, b, c)
-    match np.result_type(a).itemsize:
+    match a.dtype.itemsize:
         case 2:
             return _fma16(a, b, c)
         case 4:
@@ -182,15 +182,15 @@ def _fma32(a: Any, b: Any, c: Any) -> Any:
         if total.view(np.int64) & LOW_BITS == HALF or 0 < abs(total) < SMALLEST_NORMAL:
             total = _add_to_odd(product, np.float64(c))[0]
         return np.float32(total)
+    result: Any = total.astype(np.float32)
     doubtful = (total.view(np.int64) & LOW_BITS) == HALF
-    tiny = np.abs(total) < SMALLEST_NORMAL
-    if tiny.any():
-        doubtful |= tiny & (total != 0)  # a sum of zero is exact
-    if doubtful.any():
+    if not np.minimum.reduce(np.abs(result)) > SMALLEST_NORMAL:  # there may be NaN among them
+        doubtful |= (np.abs(total) < SMALLEST_NORMAL) & (total != 0)  # a sum of zero is exact
+    if np.count_nonzero(doubtful):
         lanes = np.flatnonzero(doubtful)
         wide, addend = (np.broadcast_to(part, total.shape)[lanes] for part in (product, c))
-        total[lanes] = _add_to_odd(wide, np.float64(addend))
-    return total.astype(np.float32)
+        result[lanes] = _add_to_odd(wide, np.float64(addend)).astype(np.float32)
+    return result
 
 
 def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:

@@ -78,7 +78,7 @@ class Budget:
         self.blocks_done = blocks_done
         self._seconds = seconds
         self._blocks = blocks
-        self._iterations = 0  # of all loops together: one of short loops has many
+        self._uncounted = CLOCK_INTERVAL  # iterations of all loops together to the next check
         self._on_progress = on_progress
         self._clock = clock
         self._begin = clock() - spent
@@ -95,10 +95,11 @@ class Budget:
         """Whether the time given to the run is over."""
         return self.spent > self._seconds
 
-    def count(self, loops: Sequence[LoopProgress], has_counter: bool) -> None:
-        """Count an iteration of any loop, and check the time after each CLOCK_INTERVAL of them."""
-        self._iterations += 1
-        if self._iterations % CLOCK_INTERVAL == 0:
+    def count(self, loops: Sequence[LoopProgress], has_counter: bool, iterations: int = 1) -> None:
+        """Count iterations of any loop, and check the time after each CLOCK_INTERVAL of them."""
+        self._uncounted -= iterations
+        if self._uncounted <= 0:
+            self._uncounted = CLOCK_INTERVAL
             self.check(loops, has_counter)
 
     def check(self, loops: Sequence[LoopProgress] = (), has_counter: bool = True) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, assert_never
 
 import numpy as np
@@ -38,7 +39,7 @@ from simulator.language.visit import in_register, strip_casts
 from simulator.machine.addresses import Addresses
 from simulator.machine.arithmetic import BINARY, UNARY, componentwise, operation
 from simulator.machine.buffers import NULL, Address, in_buffer_of, wrap_offsets
-from simulator.machine.closures import Closure, Run, Update, remember
+from simulator.machine.closures import AddressClosure, Closure, Run, Update, remember
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
 from simulator.machine.functions import function_of
 from simulator.machine.group import Group
@@ -73,6 +74,9 @@ class Evaluator:
         self._memory = Memory(observers)
         self._copies: set[Expression] = set()  # loads of variables that may be without a value
         self._results: set[Variable] = set()  # variables that functions return
+        # Of loads from memory that were compiled: their address, and what they access.
+        self._loads: dict[Load, tuple[AddressClosure, MemoryOperand]] = {}
+        self._ahead: dict[Load, int] = {}  # loads made ahead: where Group.ahead has their value
         self._pointers = PointerMemory(self._memory)
         self.memo_slots = 0  # used so far
 
@@ -164,13 +168,28 @@ class Evaluator:
             return self._registers.read_copied(lvalue)
         if in_register(lvalue):
             return self._registers.read(lvalue)
+        if expression in self._ahead:
+            number = self._ahead[expression]
+            return lambda group, mask: group.ahead[number]
         address, operand = self._addresses.address(lvalue), self.operand(lvalue, ctype)
+        self._loads[expression] = (address, operand)
         memory = self.memory_of(ctype)
 
         def load(group: Group, mask: Mask) -> Any:
             return memory.load(group, mask, address(group, mask), operand)
 
         return load
+
+    def place(self, load: Load) -> tuple[AddressClosure, MemoryOperand]:
+        """The address of a load from memory that was compiled, and what it accesses."""
+        return self._loads[load]
+
+    @contextmanager
+    def reading_ahead(self, loads: Sequence[Load]) -> Iterator[None]:
+        """Compile these loads from memory to reads of Group.ahead, which has their values."""
+        self._ahead = {load: number for number, load in enumerate(loads)}
+        yield
+        self._ahead = {}
 
     def _assign(self, expression: Assign) -> Closure:
         if not in_register(expression.lvalue):

@@ -100,6 +100,8 @@ class Group:
     # Factors, for a contracted sum.
     products: dict[Expression, tuple[Any, Any]] = field(default_factory=dict)
 
+    ahead: tuple[Any, ...] = ()  # the values of this iteration's loads, where they were made ahead
+
     # Divergence: lanes that wait where their way joins that of the others. Each list begins with
     # the outermost construct.
     loops: list[LoopState] = field(default_factory=list)  # around the current statement

@@ -198,22 +198,8 @@ class Memory:
         if address.is_far:
             address, mask = self._bring_near(group, mask, address, operand, kind)
         base = address.base
-        pattern: Pattern | None = group.memo[operand.slot]
-        if (
-            pattern is None
-            or pattern.lane_offsets is not address.lane_offsets
-            or pattern.buffer is not address.buffer
-        ):
-            _refuse_reinterpretation(address.buffer, operand)
-            if kind is not AccessKind.LOAD:
-                _refuse_constant(address.buffer, operand.lvalue)
-            pattern = group.memo[operand.slot] = _build_pattern(group, address, operand)
-        if not (
-            pattern.aligned
-            and base % operand.alignment == 0
-            and base + pattern.low >= 0
-            and base + pattern.high <= pattern.buffer.size - operand.width
-        ):
+        pattern = pattern_of(group, address, operand, kind)
+        if not is_inside(pattern, base, operand):
             mask = self._drop_faults(group, mask, pattern, base, operand, kind)
         shift = base // operand.element.size * pattern.step
         return pattern, base, mask, shift if pattern.index is None else pattern.index + shift
@@ -314,6 +300,33 @@ def _build_access(
         index=index,
         values=values,
         lvalue=operand.lvalue,
+    )
+
+
+def pattern_of(
+    group: Group, address: Address, operand: MemoryOperand, kind: AccessKind | None
+) -> Pattern:
+    """The pattern of an access, the last one where only the address's base differs."""
+    pattern: Pattern | None = group.memo[operand.slot]
+    if (
+        pattern is None
+        or pattern.lane_offsets is not address.lane_offsets
+        or pattern.buffer is not address.buffer
+    ):
+        _refuse_reinterpretation(address.buffer, operand)
+        if kind is not AccessKind.LOAD:
+            _refuse_constant(address.buffer, operand.lvalue)
+        pattern = group.memo[operand.slot] = _build_pattern(group, address, operand)
+    return pattern
+
+
+def is_inside(pattern: Pattern, base: int, operand: MemoryOperand) -> bool:
+    """Whether all lanes, also those that are not active, are inside the array and aligned."""
+    return (
+        pattern.aligned
+        and base % operand.alignment == 0
+        and base + pattern.low >= 0
+        and base + pattern.high <= pattern.buffer.size - operand.width
     )
 
 

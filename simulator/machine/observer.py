@@ -198,6 +198,57 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SweptLoad:
+    """A load that every iteration of a sweep makes, at a base that moves by a stride."""
+
+    pattern: Pattern
+    base: int  # bytes from the buffer's start, in the first iteration
+    stride: int  # bytes, from one iteration to the next
+    width: int  # bytes a lane
+    component_size: int  # bytes; less than width for a short vector
+    lvalue: Expression
+
+    @property
+    def step(self) -> int:
+        """From one iteration to the next, in entries of an access's index."""
+        return self.stride // self.component_size * self.pattern.step
+
+    @property
+    def first_index(self) -> Any:
+        """The index of the first iteration's access: int [lanes], or one int."""
+        shift = self.base // self.component_size * self.pattern.step
+        return shift if self.pattern.index is None else self.pattern.index + shift
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """What the iterations of a loop load, known before they run.
+
+    Lanes that are active are so in all of them, and no lane among these faults.
+    """
+
+    group: Group
+    mask: Mask  # the active lanes
+    loads: tuple[SweptLoad, ...]  # of each iteration, in their order
+    iterations: int  # of the innermost loop that the group executes, all of them
+
+    def access(self, iteration: int, load: SweptLoad, values: Any = None) -> Access:
+        """One load of an iteration, counted from 0."""
+        return Access(
+            kind=AccessKind.LOAD,
+            group=self.group,
+            pattern=load.pattern,
+            base=load.base + iteration * load.stride,
+            mask=self.mask,
+            width=load.width,
+            component_size=load.component_size,
+            index=load.first_index + iteration * load.step,
+            values=values,
+            lvalue=load.lvalue,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fault:
     """Lanes of an access that are outside the array or not aligned.
 
@@ -259,6 +310,13 @@ class Observer:
 
         An asynchronous copy is a load when it begins, and a store when it is waited for.
         """
+
+    def on_sweep(self, sweep: Sweep) -> bool:
+        """Called before loads that iterations of a loop make: whether these were noted at once.
+
+        Where they were not, as here, on_access is called for each of them.
+        """
+        return False
 
     def on_store(self, access: Access) -> None:
         """Called before each store, while its cells still hold what they held.
@@ -336,5 +394,10 @@ class Observer:
 
 def callbacks(observers: Sequence[Observer], method: str) -> list[Callable[..., None]]:
     """A method of every observer that overrides it."""
+    return [getattr(observer, method) for observer in overriding(observers, method)]
+
+
+def overriding(observers: Sequence[Observer], method: str) -> list[Observer]:
+    """The observers that override a method."""
     empty = getattr(Observer, method)
-    return [getattr(o, method) for o in observers if getattr(type(o), method) is not empty]
+    return [one for one in observers if getattr(type(one), method) is not empty]

@@ -13,6 +13,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from simulator.language.counted_loops import counted_loop
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import CLOCKS
@@ -67,11 +68,12 @@ from simulator.machine.meetings import (
     meeting_call,
     run_to_meetings,
 )
-from simulator.machine.observer import Observer, StepKind, callbacks
+from simulator.machine.observer import Observer, StepKind, callbacks, overriding
 from simulator.machine.pointers import PointerMemory
 from simulator.machine.printing import LaunchStopped
 from simulator.machine.registers import PassOn, blend
 from simulator.machine.reinterpretation import reinterpreted_arrays
+from simulator.machine.sweeps import SweptLoop
 from simulator.machine.turns import (
     Part,
     hold_back,
@@ -95,9 +97,15 @@ class Program:
         self._evaluator = Evaluator(
             self.frame_slots, observers, self._called_in_expression, kernel.contractions
         )
+        self._contractions = kernel.contractions
         self._on_step = callbacks(observers, "on_step")
+        self._observers_of_accesses = overriding(observers, "on_access")
         self._reinterpreted = reinterpreted_arrays(kernel.body)
         self._counts_steps = calls(kernel.body, CLOCKS)
+        # Whether each step, or each expression, is to be executed on its own.
+        self._steps_apart = bool(
+            self._on_step or self._counts_steps or callbacks(observers, "on_evaluation")
+        )
         self._waiting: dict[Statement, bool] = {}  # results of _waits
         # Whether loops wait for other threads, so that each warp of each block must take turns.
         self.takes_turns = spins(kernel.body)
@@ -436,6 +444,7 @@ class Program:
         prepare, preparing_waits = self._compile_part(loop.before_test)
         body, waits = self._compile_part(loop.body)
         end_iteration = self._loop_end(loop)
+        swept = self._swept_loop(loop)
         turns = self.takes_turns and is_waiting(loop)
 
         def run(group: Group, mask: Mask) -> Waiting:
@@ -443,6 +452,8 @@ class Program:
             state = enter_loop(group, loop)
             start(group, mask)
             active, finished = mask, NONE
+            if swept is not None and swept.run(group, state, mask):
+                active, finished = NONE, mask
             while active is not NONE:
                 if loop.test_first or state.iteration:
                     if preparing_waits:
@@ -463,6 +474,27 @@ class Program:
             return mask if not turns and group.returns[-1] is returned else after
 
         return self._finish(run, loop)
+
+    def _swept_loop(self, loop: Loop) -> SweptLoop | None:
+        """The loop with its loads made ahead; None where that cannot be, or steps are observed."""
+        if self._steps_apart or self.takes_turns:
+            return None
+        counted = counted_loop(loop, self._contractions)
+        if counted is None:
+            return None
+        places = tuple(self._evaluator.place(load) for load in counted.loads)
+        with self._evaluator.reading_ahead(counted.loads):
+            body = self._compile(loop.body)
+        return SweptLoop(
+            counted=counted,
+            slot=self.frame_slots[counted.counter],
+            slots=tuple(self.frame_slots[variable] for variable in counted.variables),
+            bound=self._evaluator.compile(counted.bound),
+            places=places,
+            body=body,
+            has_counter=has_counter(loop),
+            observers=self._observers_of_accesses,
+        )
 
     def _loop_test(self, loop: Loop) -> Callable[[Group, Mask], tuple[Mask, Mask]]:
         """The lanes for which a loop's condition holds, and those for which it fails."""

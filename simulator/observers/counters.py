@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any
 
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.language.visit import is_copy
-from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.buffers import Buffer
+from simulator.machine.observer import Access, AccessKind, Observer, Sweep
 from simulator.observers.transactions import (
     BANK_BYTES,
+    BANKS,
     LINE_BYTES,
     SECTOR_BYTES,
     copied_sectors,
@@ -64,20 +67,36 @@ class Counters(Observer):
             return  # the hardware counts atomics apart, as neither loads nor stores
         if space is MemorySpace.CONSTANT:
             return  # a cache of its own serves it: neither sectors nor wavefronts
-        cost = _cost(access)
+        self._add(access, 1)
+
+    def on_sweep(self, sweep: Sweep) -> bool:
+        """Add what a loop's loads cost, which repeats with the remainders of their bases."""
+        for load in sweep.loads:
+            if load.pattern.buffer.space not in (MemorySpace.SHARED, MemorySpace.GLOBAL):
+                continue
+            unit = _unit(load.pattern.buffer)
+            period = min(unit // math.gcd(unit, load.stride), sweep.iterations)
+            for number in range(period):
+                times = len(range(number, sweep.iterations, period))
+                self._add(sweep.access(number, load), times)
+        return True
+
+    def _add(self, access: Access, times: int) -> None:
+        """Add what an access to global or shared memory costs, so many times."""
+        cost, space = _cost(access), access.buffer.space
         line = access.lvalue.span.line
         counts = self._lines.get(line)
         if counts is None:
             counts = self._lines[line] = dict.fromkeys((*FIELDS, *IDEAL_FIELDS), 0)
         name = f"{space}_{access.kind}"
-        counts[f"{name}_requests"] += cost.requests
+        counts[f"{name}_requests"] += times * cost.requests
         if space is MemorySpace.GLOBAL:
-            counts[f"{name}_sectors"] += cost.transactions
+            counts[f"{name}_sectors"] += times * cost.transactions
         elif space is MemorySpace.SHARED:
-            counts[f"{name}_wavefronts"] += cost.transactions
-            counts[f"{name}_wavefronts_ideal"] += cost.ideal
+            counts[f"{name}_wavefronts"] += times * cost.transactions
+            counts[f"{name}_wavefronts_ideal"] += times * cost.ideal
         else:
-            assert_never(space)
+            raise AssertionError(f"accesses to {space} memory cost nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +114,7 @@ def _cost(access: Access) -> Cost:
     It depends on the lanes' pattern and mask, and on the common base only by its remainder within
     a sector or bank, so that a loop's iterations share what was computed once.
     """
-    unit = SECTOR_BYTES if access.buffer.space is MemorySpace.GLOBAL else BANK_BYTES
-    key: tuple[Any, ...] = (access.base % unit, access.width, access.kind)
+    key: tuple[Any, ...] = (access.base % _unit(access.buffer), access.width, access.kind)
     target = access.target
     lanes: Any = None
     if target is not None:
@@ -110,13 +128,32 @@ def _cost(access: Access) -> Cost:
     return cost
 
 
+def _unit(buffer: Buffer) -> int:
+    """Bytes of a sector or bank: what an access costs is the same if its base moves by these."""
+    return SECTOR_BYTES if buffer.space is MemorySpace.GLOBAL else BANK_BYTES
+
+
 def _compute_cost(access: Access) -> Cost:
     offsets, active = access.by_warp()
     is_shared = access.buffer.space is not MemorySpace.GLOBAL
     addresses = offsets + access.buffer.offset if is_shared else offsets
     parts = instructions(access.width, access.component_size)
-    is_copied, targets = is_copy(access.lvalue), access.targets_by_warp()
-    return add_up_cost(addresses, active, parts, access.kind, is_shared, is_copied, targets)
+    if is_copy(access.lvalue):
+        targets = access.targets_by_warp()
+        return add_up_cost(addresses, active, parts, access.kind, is_shared, True, targets)
+    alike = 1
+    if _are_alike(addresses, active, BANKS * BANK_BYTES if is_shared else SECTOR_BYTES):
+        alike, addresses, active = len(addresses), addresses[:1], active[:1]
+    cost = add_up_cost(addresses, active, parts, access.kind, is_shared, False)
+    return Cost(alike * cost.requests, alike * cost.transactions, alike * cost.ideal)
+
+
+def _are_alike(addresses: Array, active: Array, unit: int) -> bool:
+    """Whether all warps access as the first does, moved by multiples of a unit of bytes."""
+    moved = addresses - addresses[:1]
+    by = moved[:, :1]
+    same = not (by % unit).any() and bool((moved == by).all())
+    return same and bool((active == active[:1]).all())
 
 
 def add_up_cost(

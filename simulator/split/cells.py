@@ -11,7 +11,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.launch import Launch
 from simulator.machine.buffers import Buffer
-from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.observer import Access, AccessKind, Observer, Sweep
 from simulator.observers.written_parameters import written_parameters
 
 
@@ -59,6 +59,10 @@ class TouchedCells(Observer):
         touched[cells] = True
         if writes:
             self._written[access.buffer][cells] = True
+
+    def on_sweep(self, sweep: Sweep) -> bool:
+        """Loads of arrays that nothing writes need no note."""
+        return not any(load.pattern.buffer in self._touched for load in sweep.loads)
 
     @property
     def by_array(self) -> Mapping[str, Cells]:

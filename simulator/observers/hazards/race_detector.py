@@ -14,7 +14,7 @@ from simulator.launch import Launch
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask, as_array
-from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.observer import Access, AccessKind, Observer, Sweep, SweptLoad
 from simulator.observers.cell_accesses import (
     CellAccesses,
     current_accesses,
@@ -35,6 +35,8 @@ from simulator.observers.hazards.shadow import (
     ProgramPosition,
     Read,
     Shadow,
+    SweptReads,
+    loop_positions,
     program_position,
 )
 from simulator.observers.hazards.strong_accesses import StrongAccesses, is_volatile
@@ -113,6 +115,55 @@ class RaceDetector(Observer):
             _finish_copy(access, shadow, cells, lanes)
         else:
             self._check_store(access, shadow, cells, lanes)
+
+    def on_sweep(self, sweep: Sweep) -> bool:
+        """Note loads that cannot race with what was done before, to be compared with later writes.
+
+        They cannot where nothing was written to an array since the last barrier.
+        """
+        if self._synchronization is not None or self._strong.spins:
+            return False
+        group, counted = sweep.group, 0
+        shared: dict[Shadow, list[tuple[int, SweptLoad]]] = {}
+        for load in sweep.loads:
+            buffer = load.pattern.buffer
+            shadow = self._shadows.get(buffer)
+            if shadow is None and buffer.space in (MemorySpace.GLOBAL, MemorySpace.CONSTANT):
+                continue
+            counted += 1
+            if buffer.space is MemorySpace.LOCAL:
+                continue
+            if shadow is None:
+                shadow = self._shadows[buffer] = Shadow(buffer)
+            if buffer.space is not MemorySpace.SHARED or not self._is_settled(shadow, group):
+                return False
+            shared.setdefault(shadow, []).append((counted, load))
+        threads = thread_numbers(group)[slice(None) if sweep.mask is None else sweep.mask]
+        thread = int(threads[0]) if threads.size == 1 else NOBODY
+        for shadow, loads in shared.items():
+            shadow.remember_sweep(
+                SweptReads(
+                    sweep=sweep,
+                    loads=tuple(loads),
+                    counted=counted,
+                    interval=group.interval,
+                    warp_syncs=group.warp_syncs.count,
+                    clock=group.clock,
+                    event=self._events,
+                    position=() if len(group.returns) > 1 else loop_positions(group),
+                    thread=thread,
+                )
+            )
+        group.clock += counted * sweep.iterations
+        return True
+
+    def _is_settled(self, shadow: Shadow, group: Group) -> bool:
+        """Whether a barrier stands between a group and every write to an array."""
+        return (
+            shadow.copies == 0
+            and isinstance(group.interval, int)
+            and shadow.last_interval < group.interval
+        )
 
     def on_copy(self, access: Access) -> None:
         """A copy begins: until it is waited for, whoever touches its cells is in a race."""
@@ -239,7 +290,7 @@ class RaceDetector(Observer):
     ) -> None:
         """Make a store or atomic the last write of its cells: int [n], or one."""
         group = access.group
-        shadow.interval[cells] = interval
+        shadow.note_interval(cells, interval)
         shadow.writer[cells] = threads
         shadow.line[cells] = access.lvalue.span.line
         shadow.clock[cells] = group.clock
@@ -260,16 +311,16 @@ class RaceDetector(Observer):
         """
         blocks = None if groups is None else set(groups[0].blocks.tolist())
         for shadow in self._shadows.values():
-            if shadow.wrote and shadow.reads:
-                reads = shadow.overwritten() if blocks is None else list(shadow.reads.items())
+            if shadow.wrote:
+                reads = shadow.overwritten() if blocks is None else shadow.reads()
                 for key, read in reads:
                     if blocks is not None:
                         if blocks.isdisjoint(read.access.group.blocks.tolist()):
                             continue
-                        del shadow.reads[key]
+                        shadow.forget_read(key)
                     self._check_remembered(read, shadow)
             if blocks is None:
-                shadow.reads.clear()
+                shadow.forget_reads()
                 shadow.wrote = False
         if blocks is None:
             self._store_positions.clear()
@@ -369,7 +420,7 @@ def _note_reader_blocks(shadow: Shadow, cells: Array, blocks: Array, line: int) 
 
 def _finish_copy(access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
     """A copy has been waited for: the next barrier shows its cells to all threads."""
-    shadow.interval[cells] = interval_of(access.group.interval, lanes)
+    shadow.note_interval(cells, interval_of(access.group.interval, lanes))
     shadow.copied[cells] = False
     shadow.copies -= cells.size
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
-from simulator.machine.observer import Access
+from simulator.machine.group import Group
+from simulator.machine.observer import Access, Sweep, SweptLoad
 from simulator.observers.hazards.readers import Readers
 
 NOBODY = -1
@@ -38,6 +41,43 @@ class Read(NamedTuple):
     thread: int = NOBODY  # that one, numbered over the grid
 
 
+class SweptReads(NamedTuple):
+    """Loads of a sweep, as its group stood before the first of them."""
+
+    sweep: Sweep
+    loads: tuple[tuple[int, SweptLoad], ...]  # each with its number among those that clocks count
+    counted: int  # loads of an iteration that clocks count
+    interval: Any  # the barrier interval of its lanes: int, or int [lanes]
+    warp_syncs: int  # how often its warps had passed __syncwarp()
+    clock: int  # how many accesses its group had made
+    event: int  # how many stores the whole launch had made
+    position: ProgramPosition  # of the loop's first iteration, without the load's line
+    thread: int  # the thread that makes them, numbered over the grid; NOBODY if several do
+
+    def one_by_one(self) -> Iterator[Read]:
+        """Each load, in the order in which they were made."""
+        for iteration in range(self.sweep.iterations):
+            for number, load in self.loads:
+                access = self.sweep.access(iteration, load)
+                only = None if self.thread == NOBODY else access.only_cell()
+                yield Read(
+                    access,
+                    self.interval,
+                    self.warp_syncs,
+                    self.clock + iteration * self.counted + number,
+                    self.event,
+                    self._position(iteration, access),
+                    NOBODY if only is None else only[0],
+                    NOBODY if only is None else self.thread,
+                )
+
+    def _position(self, iteration: int, access: Access) -> ProgramPosition:
+        if not self.position:
+            return ()
+        *outer, first = self.position
+        return (*outer, first + iteration, access.lvalue.span.line)
+
+
 class Shadow:
     """For every cell of a buffer: its last writer, when that wrote and from where; then its reads.
 
@@ -45,9 +85,9 @@ class Shadow:
     """
 
     __slots__ = (
-        "_buffer", "atomic", "clock", "copied", "copies", "event", "interval", "line",
-        "of_one_block", "reader_block", "reader_line", "readers", "reads", "warp_syncs", "writer",
-        "wrote",
+        "_buffer", "_reads", "_swept", "_swept_count", "atomic", "clock", "copied", "copies",
+        "event", "interval", "last_interval", "line", "of_one_block", "reader_block",
+        "reader_line", "readers", "warp_syncs", "writer", "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
@@ -73,7 +113,10 @@ class Shadow:
         self.readers: Readers | None = None  # of a global array in a kernel with fences
         self.copied = np.zeros(cells, np.bool_)  # an asynchronous copy not yet waited for writes it
         self.copies = 0  # how many cells of `copied` are set
-        self.reads: dict[Any, Read] = {}  # since the last barrier, each instruction once
+        self._reads: dict[Any, Read] = {}  # since the last barrier, each instruction once
+        self._swept: list[SweptReads] = []  # later reads, which are not yet among these
+        self._swept_count = 0  # how many reads that is
+        self.last_interval = NOBODY  # the last barrier interval in which a cell was written
         self.wrote = False  # whether there was a store since the last barrier
 
     def remember_read(
@@ -83,10 +126,10 @@ class Shadow:
 
         cell and thread are given for a load of one cell by one thread.
         """
+        self._take_swept()
         group = access.group
-        key = (id(access.pattern), id(access.mask), access.base, access.lvalue.span.line)
-        if key not in self.reads and len(self.reads) < MAX_READS:
-            self.reads[key] = Read(
+        self._remember(
+            Read(
                 access,
                 group.interval,
                 group.warp_syncs.count,
@@ -96,6 +139,50 @@ class Shadow:
                 cell,
                 thread,
             )
+        )
+
+    def _remember(self, read: Read) -> None:
+        access = read.access
+        key = (id(access.pattern), id(access.mask), access.base, access.lvalue.span.line)
+        if key not in self._reads and len(self._reads) < MAX_READS:
+            self._reads[key] = read
+
+    def remember_sweep(self, reads: SweptReads) -> None:
+        """Keep loads of a sweep for the stores that may follow them before the next barrier."""
+        self._swept.append(reads)
+        self._swept_count += reads.sweep.iterations * len(reads.loads)
+        if self._swept_count >= MAX_READS:
+            self._take_swept()
+
+    def _take_swept(self) -> None:
+        """Let the reads of sweeps be among the others."""
+        for read in chain.from_iterable(swept.one_by_one() for swept in self._swept):
+            if len(self._reads) >= MAX_READS:
+                break
+            self._remember(read)
+        self._swept.clear()
+        self._swept_count = 0
+
+    def reads(self) -> list[tuple[Any, Read]]:
+        """The loads since the last barrier, each instruction once, with its key."""
+        self._take_swept()
+        return list(self._reads.items())
+
+    def forget_read(self, key: Any) -> None:
+        """Another block's barrier interval goes on: that of a read has ended."""
+        del self._reads[key]
+
+    def forget_reads(self) -> None:
+        """A barrier interval has ended."""
+        self._reads.clear()
+        self._swept.clear()
+        self._swept_count = 0
+
+    def note_interval(self, cells: Any, interval: Any) -> None:
+        """Cells, int [n] or one, were written in a barrier interval: int, or int [n]."""
+        self.interval[cells] = interval
+        latest = interval if isinstance(interval, int) else int(np.max(interval))
+        self.last_interval = max(self.last_interval, latest)
 
     def forget(self) -> None:
         """Let what was done to global memory be as if the launch had given it so."""
@@ -109,7 +196,9 @@ class Shadow:
 
     def overwritten(self) -> list[tuple[Any, Read]]:
         """The reads, each with its key, that stores of other threads may have followed."""
-        reads = list(self.reads.items())
+        reads = self.reads()
+        if not reads:
+            return []
         columns = [(read.cell, read.thread, read.event) for _, read in reads]
         cells, threads, events = np.array(columns, np.int64).T
         after = self.event.take(cells, mode="clip") > events
@@ -122,8 +211,11 @@ def program_position(access: Access) -> ProgramPosition:
 
     Empty within a function that the kernel calls, whose lines do not say when it is called.
     """
-    group = access.group
-    if len(group.returns) > 1:
+    if len(access.group.returns) > 1:
         return ()
-    loops = (n for state in group.loops for n in (state.loop.span.line, state.iteration))
-    return (*loops, access.lvalue.span.line)
+    return (*loop_positions(access.group), access.lvalue.span.line)
+
+
+def loop_positions(group: Group) -> ProgramPosition:
+    """The line and the iteration of each loop that a group executes, outermost first."""
+    return tuple(n for state in group.loops for n in (state.loop.span.line, state.iteration))

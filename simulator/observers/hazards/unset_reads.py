@@ -11,7 +11,7 @@ from simulator.language.errors import Span
 from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
-from simulator.machine.observer import Access, AccessKind, Observer
+from simulator.machine.observer import Access, AccessKind, Observer, Sweep
 from simulator.observers.hazards.findings import Findings, Hazard, cell_index, example_of_lane
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.observers.hazards.messages import (
@@ -51,6 +51,23 @@ class UnsetReads(Observer):
                 return
         written[cells] = True
         known[key] = access.mask
+
+    def on_sweep(self, sweep: Sweep) -> bool:
+        """Look whether all cells that are read were written."""
+        for load in sweep.loads:
+            buffer = load.pattern.buffer
+            if buffer.space not in UNSET_SPACES:
+                continue
+            known = load.pattern.costs
+            key = (UnsetReads, load.base, load.stride, load.width, sweep.iterations)
+            if known.get(key, UnsetReads) is sweep.mask:
+                continue
+            written = self._cells(buffer)
+            for iteration in range(sweep.iterations if load.stride else 1):
+                if not written.take(sweep.access(iteration, load).cells()[0]).all():
+                    return False
+            known[key] = sweep.mask
+        return True
 
     def on_copy(self, access: Access) -> None:
         """An asynchronous copy begins to write."""
