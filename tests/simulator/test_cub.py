@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -203,3 +205,16 @@ def test_what_is_not_taken_is_said(body: str, said: str) -> None:
 def test_the_header_is_asked_for() -> None:
     with pytest.raises(SourceError, match=r"#include <cub/cub\.cuh>"):
         compile_kernel("__global__ void k(float* x) { cub::BlockReduce<float, 64> r; }", "k")
+
+
+@pytest.mark.parametrize("threads", [16, 48, 100])
+def test_every_bit_is_a_gpus(threads: int) -> None:
+    here = Path(__file__)
+    found = json.loads(here.with_name("cub_on_a_gpu.json").read_text())["results"][str(threads)]
+    x, y, z = (np.array(found[name], np.uint32).view(np.float32) for name in "xyz")
+    text = here.with_name("cub_on_a_gpu.cu").read_text()
+    arrays = {"x": x, "y": np.zeros_like(y), "z": np.zeros_like(z)}
+    kernel = compile_kernel(text, "k", {"BLOCK_OF_K": str(threads)})
+    result = simulate(kernel, Launch((1, 1, 1), (threads, 1, 1), arrays)).arrays
+    assert np.array_equal(result["y"], y)
+    assert np.array_equal(result["z"], z)
