@@ -7,14 +7,16 @@ infinite or NaN, so that each rule of simulator/machine/tensor_core.py has sums 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from simulator.language.ctype import FLOAT, Scalar
 from simulator.language.number_types import OPERANDS, Operand
 
 HALF = OPERANDS["half"]
+FROM_FLOAT = 15 - 127  # from an exponent field of float to that of the same number as a half
 CHANCES = 1024  # that a Spread's chances are out of
 
 
@@ -149,13 +151,23 @@ def operand(spread: Spread, layout: Layout, seed: int, shape: tuple[int, ...], a
 
 
 def tiles(
-    form: Operand, kind: str, shape: tuple[int, int, int], count: int, seed: int, arrays: Any = np
+    form: Operand,
+    kind: str,
+    shape: tuple[int, int, int],
+    count: int,
+    seed: int,
+    arrays: Any = np,
+    sums: Scalar = FLOAT,
 ) -> tuple[Any, Any, Any]:
-    """A, B and C of `count` products of a shape (m, n, k): cells of the type, and floats."""
+    """A, B and C of `count` products of a shape (m, n, k): cells of the type, and of the sums'."""
     m, n, k = shape
     spreads, layout = kinds(form)[kind], LAYOUTS[form.name]
+    of_sums, sums_layout = spreads[2], FLOAT_LAYOUT
+    if sums is not FLOAT:
+        low, high = (max(1, field + FROM_FLOAT) for field in (of_sums.low, of_sums.high))
+        of_sums, sums_layout = replace(of_sums, low=low, high=high), LAYOUTS[sums.name]
     first = 3 * (seed * 1000 + list(kinds(form)).index(kind))
     a = operand(spreads[0], layout, first, (count, m, k), arrays)
     b = operand(spreads[1], layout, first + 1, (count, k, n), arrays)
-    c = operand(spreads[2], FLOAT_LAYOUT, first + 2, (count, m, n), arrays)
-    return a.view(form.ctype.cell_dtype), b.view(form.ctype.cell_dtype), c.view(np.float32)
+    c = operand(of_sums, sums_layout, first + 2, (count, m, n), arrays)
+    return a.view(form.ctype.cell_dtype), b.view(form.ctype.cell_dtype), c.view(sums.dtype)

@@ -14,10 +14,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulator.language.ctype import FLOAT, Scalar
 from simulator.language.number_types import OPERANDS, Operand
 from simulator.machine.tensor_core import multiply_add
 from tests.tensor_tiles import kinds, tiles
@@ -25,15 +26,28 @@ from tests.tensor_tiles import kinds, tiles
 HALF, BFLOAT16, TF32 = (OPERANDS[name] for name in ("half", "__nv_bfloat16", "tf32"))
 TF32_OF_NVIDIA = replace(TF32, depth=4)
 BY_APP = "tf32 16x16x8 by mma.cuh"
-SHAPES: dict[str, tuple[Operand, tuple[int, int, int]]] = {  # by NVIDIA's mma.h, but for BY_APP
-    "half 16x16x16": (HALF, (16, 16, 16)),
-    "half 32x8x16": (HALF, (32, 8, 16)),
-    "half 8x32x16": (HALF, (8, 32, 16)),
-    "bfloat16 16x16x16": (BFLOAT16, (16, 16, 16)),
-    "bfloat16 32x8x16": (BFLOAT16, (32, 8, 16)),
-    "bfloat16 8x32x16": (BFLOAT16, (8, 32, 16)),
-    "tf32 16x16x8": (TF32_OF_NVIDIA, (16, 16, 8)),
-    BY_APP: (TF32, (16, 16, 8)),
+
+
+class Product(NamedTuple):
+    """What is multiplied, and what it is added to."""
+
+    form: Operand
+    shape: tuple[int, int, int]  # m, n, k
+    sums: Scalar = FLOAT
+
+
+SHAPES: dict[str, Product] = {  # by NVIDIA's mma.h, but for BY_APP
+    "half 16x16x16": Product(HALF, (16, 16, 16)),
+    "half 32x8x16": Product(HALF, (32, 8, 16)),
+    "half 8x32x16": Product(HALF, (8, 32, 16)),
+    "half 16x16x16 to half": Product(HALF, (16, 16, 16), HALF.ctype),
+    "half 32x8x16 to half": Product(HALF, (32, 8, 16), HALF.ctype),
+    "half 8x32x16 to half": Product(HALF, (8, 32, 16), HALF.ctype),
+    "bfloat16 16x16x16": Product(BFLOAT16, (16, 16, 16)),
+    "bfloat16 32x8x16": Product(BFLOAT16, (32, 8, 16)),
+    "bfloat16 8x32x16": Product(BFLOAT16, (8, 32, 16)),
+    "tf32 16x16x8": Product(TF32_OF_NVIDIA, (16, 16, 8)),
+    BY_APP: Product(TF32, (16, 16, 8)),
 }
 RECORDED_TILES = 24  # of each kind, of which the file has a digest
 AT_ONCE = 20_000  # tiles, for the memory of the GPU
@@ -45,12 +59,12 @@ TYPES = {
 TYPE_HEADERS = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
 KERNEL = """
 using namespace nvcuda;
-extern "C" __global__ void multiply(const TYPE* A, const TYPE* B, const float* C, float* D, int n) {
+extern "C" __global__ void multiply(const TYPE* A, const TYPE* B, const SUM* C, SUM* D, int n) {
     int tile = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     if (tile >= n) return;
     wmma::fragment<wmma::matrix_a, TM, TN, TK, PRECISION, wmma::row_major> a;
     wmma::fragment<wmma::matrix_b, TM, TN, TK, PRECISION, wmma::row_major> b;
-    wmma::fragment<wmma::accumulator, TM, TN, TK, float> c;
+    wmma::fragment<wmma::accumulator, TM, TN, TK, SUM> c;
     wmma::load_matrix_sync(a, A + (size_t)tile * TM * TK, TK);
     wmma::load_matrix_sync(b, B + (size_t)tile * TK * TN, TN);
     wmma::load_matrix_sync(c, C + (size_t)tile * TM * TN, TN, wmma::mem_row_major);
@@ -75,10 +89,10 @@ class Hardware:
 
         from gpu.cuda.headers import MMA, toolkit_folders
 
-        form, shape = SHAPES[name]
+        form, shape, sums = SHAPES[name]
         stored, precision = TYPES[form.name]
         wmma = MMA.read_text(encoding="utf-8") if name == BY_APP else "#include <mma.h>\n"
-        macros = {"TYPE": stored, "PRECISION": precision}
+        macros = {"TYPE": stored, "PRECISION": precision, "SUM": sums.name}
         macros |= {name: str(size) for name, size in zip(("TM", "TN", "TK"), shape, strict=True)}
         options = [f"-D{name}={value}" for name, value in macros.items()]
         options += [f"--include-path={folder}" for folder in toolkit_folders()]
@@ -97,13 +111,13 @@ def differing(name: str, kind: str, count: int, seed: int, hardware: Hardware) -
     """How many cells of `count` tiles differ between GPU and simulator."""
     import cupy
 
-    form, shape = SHAPES[name]
-    wrong = 0
+    form, shape, sums = SHAPES[name]
+    wrong, whole = 0, f"u{sums.size}"
     for number, first in enumerate(range(0, count, AT_ONCE)):
-        a, b, c = tiles(form, kind, shape, min(AT_ONCE, count - first), seed + number, cupy)
+        a, b, c = tiles(form, kind, shape, min(AT_ONCE, count - first), seed + number, cupy, sums)
         left, right = (form.ctype.values_of(each) for each in (a, b))
-        expected = multiply_add(left, right, c, form).view(np.uint32)
-        wrong += int((expected != hardware.multiply_add(a, b, c).view(np.uint32)).sum())
+        expected = multiply_add(left, right, c, form).view(whole)
+        wrong += int((expected != hardware.multiply_add(a, b, c).view(whole)).sum())
     return wrong
 
 
@@ -112,20 +126,24 @@ def digest(values: Any) -> str:
     return hashlib.sha256(np.ascontiguousarray(values).astype("<f4").tobytes()).hexdigest()
 
 
+def bits(values: Any) -> list[int]:
+    """The bits of numbers of any one type, as whole numbers."""
+    return [int(each) for each in values.copy().view(f"u{values.dtype.itemsize}").reshape(-1)]
+
+
 def recorded(hardware: dict[str, Hardware]) -> list[dict[str, Any]]:
     """Of each shape and kind the digest of what the GPU gave, and one cell in full."""
     import cupy
 
     rows = []
-    for name, (form, shape) in SHAPES.items():
+    for name, (form, shape, sums) in SHAPES.items():
         for kind in kinds(form):
-            arrays = tiles(form, kind, shape, RECORDED_TILES, 0, cupy)
+            arrays = tiles(form, kind, shape, RECORDED_TILES, 0, cupy, sums)
             d = cupy.asnumpy(hardware[name].multiply_add(*arrays))
             a, b, c = (cupy.asnumpy(each) for each in arrays)
-            whole = {1: np.uint8, 2: np.uint16, 4: np.uint32}[a.dtype.itemsize]
             cell = {
-                "a": a[0, 0].view(whole).tolist(), "b": b[0, :, 0].copy().view(whole).tolist(),
-                "c": int(c[0, 0, 0].view(np.uint32)), "d": int(d[0, 0, 0].view(np.uint32)),
+                "a": bits(a[0, 0]), "b": bits(b[0, :, 0]),
+                "c": bits(c[0, 0, :1])[0], "d": bits(d[0, 0, :1])[0],
             }  # fmt: skip
             rows.append({"shape": name, "kind": kind, "sha256": digest(d), "cell": cell})
     return rows
@@ -140,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     hardware = {name: Hardware(name) for name in SHAPES}
     compared = []
-    for name, (form, shape) in SHAPES.items():
+    for name, (form, shape, _) in SHAPES.items():
         each = -(-options.tiles // len(kinds(form)))
         found = {
             kind: differing(name, kind, each, options.seed, hardware[name]) for kind in kinds(form)

@@ -4,7 +4,7 @@
 //   half     A (row g + 8 bit 1, column 2t + bit 0 + 8 bit 2), B the same with rows and columns
 //            2t + bit 0 + 8 bit 1 and g + 8 bit 2; elements 8 to 15 repeat 0 to 7
 //   tf32     A (row g + 8 bit 0, column t + 4 bit 1), B (row t + 4 bit 0, column g + 8 bit 1)
-//   sums     row g + 8 bit 1, column 2t + bit 0 + 8 bit 2
+//   sums     row g + 8 bit 1, column 2t + bit 0 + 8 bit 2, of float and of half
 // where bit n is the n-th of the element's number. It takes compute capability 8.0.
 #if __has_include(<cuda_fp16.h>)
 #include <cuda_fp16.h>
@@ -301,6 +301,48 @@ __device__ __forceinline__ void load_matrix_sync(
     }
 TILEWISE_MMA(half, "f16")
 TILEWISE_MMA(__nv_bfloat16, "bf16")
+
+// Sums of half, of operands of half: two to a register.
+template <>
+class fragment<accumulator, 16, 16, 16, half> : public tilewise_elements<half, 8> {};
+
+__device__ __forceinline__ void load_matrix_sync(
+    fragment<accumulator, 16, 16, 16, half>& c, const half* from, unsigned ldm, layout_t layout)
+{
+    #pragma unroll
+    for (int i = 0; i < 8; ++i)
+        c.x[i] = from[layout == mem_row_major ? tilewise_place_a(i, ldm, 1)
+                                              : tilewise_place_a(i, 1, ldm)];
+}
+
+__device__ __forceinline__ void store_matrix_sync(
+    half* to, const fragment<accumulator, 16, 16, 16, half>& c, unsigned ldm, layout_t layout)
+{
+    #pragma unroll
+    for (int i = 0; i < 8; ++i)
+        to[layout == mem_row_major ? tilewise_place_a(i, ldm, 1)
+                                   : tilewise_place_a(i, 1, ldm)] = c.x[i];
+}
+
+template <typename LayoutA, typename LayoutB>
+__device__ __forceinline__ void mma_sync(
+    fragment<accumulator, 16, 16, 16, half>& d,
+    const fragment<matrix_a, 16, 16, 16, half, LayoutA>& a,
+    const fragment<matrix_b, 16, 16, 16, half, LayoutB>& b,
+    const fragment<accumulator, 16, 16, 16, half>& c)
+{
+    const unsigned* left = reinterpret_cast<const unsigned*>(a.x);
+    const unsigned* right = reinterpret_cast<const unsigned*>(b.x);
+    const unsigned* before = reinterpret_cast<const unsigned*>(c.x);
+    unsigned* sums = reinterpret_cast<unsigned*>(d.x);
+    #pragma unroll
+    for (int i = 0; i < 4; i += 2)
+        asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+            "{%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %9};"
+            : "=r"(sums[i]), "=r"(sums[i + 1])
+            : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]),
+              "r"(right[i]), "r"(right[i + 1]), "r"(before[i]), "r"(before[i + 1]));
+}
 #undef TILEWISE_PIECES
 #undef TILEWISE_MMA
 #endif

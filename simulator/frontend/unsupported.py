@@ -38,7 +38,8 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         *((each.names, f"write #include <{each.header}>; if it is there, this name is left out")
           for each in NUMBER_TYPES.values() if each.header),
         (r"(?:wmma|nvcuda)(?:::\w+)*", "write #include <mma.h> and using namespace nvcuda; "
-         f"for what is taken of tensor cores: fragments of {OPERAND_WORDS}, sums of float"),
+         f"for what is taken of tensor cores: fragments of {OPERAND_WORDS}, sums of float, or of "
+         "half where A and B are"),
         (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; "
          "the instructions behind it are left out"),
         (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
@@ -186,10 +187,11 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          f"float(x), and make one of a float y by {CLASSES[0]}(y) and its kind."),
         (r"undefined template 'nvcuda::wmma::fragment<",
          f"Fragments here are matrix_a and matrix_b of {OPERAND_SHAPES}, with row_major or "
-         "col_major behind it, and accumulator of float; convert numbers of other types to one of "
-         "these."),
+         "col_major behind it, and accumulator of float, or of half where A and B are; convert "
+         "numbers of other types to one of these."),
         (r"no matching function for call to '(?:mma|(?:load|store)_matrix)_sync'",
-         "The fragments of one mma_sync have the same sizes, its A and B one type. "
+         "The fragments of one mma_sync have the same sizes, its A and B one type, and so have "
+         "its sums: float, or half where A and B are. "
          "load_matrix_sync and store_matrix_sync take a pointer to the fragment's own type ("
          + ", ".join(f"of {name} to {each.ctype}" for name, each in OPERANDS.items() if each.scope)
          + "), the distance between rows or columns, and for an accumulator "

@@ -47,6 +47,9 @@ TILEWISE_SUMS(accumulator, 16, 16, 16, float, float, 8)
 TILEWISE_SUMS(accumulator, 32, 8, 16, float, float, 8)
 TILEWISE_SUMS(accumulator, 8, 32, 16, float, float, 8)
 TILEWISE_SUMS(accumulator, 16, 16, 8, float, float, 8)
+TILEWISE_SUMS(accumulator, 16, 16, 16, half, half, 8)
+TILEWISE_SUMS(accumulator, 32, 8, 16, half, half, 8)
+TILEWISE_SUMS(accumulator, 8, 32, 16, half, half, 8)
 #undef TILEWISE_SUMS
 #undef TILEWISE_HEAD
 #undef TILEWISE_OPERAND
@@ -64,11 +67,16 @@ __device__ void load_matrix_sync(fragment<accumulator, m, n, k, T>& a, const T* 
 template <int m, int n, int k, typename T>
 __device__ void store_matrix_sync(T* p, const fragment<accumulator, m, n, k, T>& a, unsigned ldm,
                                   layout_t layout);
-template <int m, int n, int k, typename T, typename LA, typename LB, typename S>
-__device__ void mma_sync(fragment<accumulator, m, n, k, S>& d,
+template <int m, int n, int k, typename T, typename LA, typename LB>
+__device__ void mma_sync(fragment<accumulator, m, n, k, float>& d,
                          const fragment<matrix_a, m, n, k, T, LA>& a,
                          const fragment<matrix_b, m, n, k, T, LB>& b,
-                         const fragment<accumulator, m, n, k, S>& c, bool satf = false);
+                         const fragment<accumulator, m, n, k, float>& c, bool satf = false);
+template <int m, int n, int k, typename LA, typename LB>
+__device__ void mma_sync(fragment<accumulator, m, n, k, half>& d,
+                         const fragment<matrix_a, m, n, k, half, LA>& a,
+                         const fragment<matrix_b, m, n, k, half, LB>& b,
+                         const fragment<accumulator, m, n, k, half>& c, bool satf = false);
 __device__ float __float_to_tf32(float);
 }  // namespace wmma
 }  // namespace nvcuda

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from simulator.language.ctype import FLOAT, Array, Scalar
+from simulator.language.ctype import FLOAT, HALF, Array, Scalar
 from simulator.language.number_types import OPERANDS
 
 Step = tuple[int, int]  # rows, columns
@@ -58,6 +58,8 @@ ELEMENTS_OF_SUMS: Mapping[Shape, tuple[Step, ...]] = {
     WIDE: ((1, 0), (0, 8), (0, 16)),
     SHALLOW: ((0, 1), (8, 0), (0, 8)),
 }
+# What an accumulator may be of, by its name; sums of half are those of operands of half alone.
+SUMS: Mapping[str, Scalar] = {"float": FLOAT, "half": HALF}
 OPERAND_NAMES = {each.clang_name: name for name, each in OPERANDS.items() if each.clang_name}
 WITH_COPIES = 16  # elements of a lane where some may be copies
 
@@ -68,7 +70,7 @@ class Fragment:
 
     use: Use
     shape: Shape
-    operand: str  # of number_types.OPERANDS; of an accumulator "float"
+    operand: str  # of number_types.OPERANDS; of an accumulator of SUMS
     layout: str  # "row_major" or "col_major", of memory; "" for an accumulator
 
     def __str__(self) -> str:
@@ -80,7 +82,9 @@ class Fragment:
     @property
     def element(self) -> Scalar:
         """The type of the cells that x[i] are."""
-        return FLOAT if self.use is Use.ACCUMULATOR else OPERANDS[self.operand].ctype
+        if self.use is Use.ACCUMULATOR:
+            return SUMS[self.operand]
+        return OPERANDS[self.operand].ctype
 
     @property
     def rows(self) -> int:

@@ -1,9 +1,9 @@
 """What a warp does by nvcuda::wmma: loads and stores fragments, and multiplies them.
 
 A fragment's elements are a local array of each lane. How its tile moves is what an H200 did: 4
-bytes a lane where operands have 16 bits, eight lines of 16 bytes each (of shared memory an H200
-moves four such accesses by one ldmatrix, in as many wavefronts); otherwise an element at a time, or
-two where a lane has neighbours in memory.
+bytes a lane where elements have 16 bits, eight lines of 16 bytes each (of operands in shared memory
+it moves four such accesses by one ldmatrix, in as many wavefronts); otherwise an element at a time,
+or two where a lane has neighbours in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from simulator.machine.warp_masks import by_lane, by_warp
 
 TILE_ALIGNMENT = 32  # bytes that a tile's address is a multiple of (CUDA C++ Programming Guide)
 LINE_ALIGNMENT = 16  # the same of the distance between its rows or columns
-BLOCK = 8  # lines and elements of what one access moves, where operands have 16 bits
+BLOCK = 8  # lines and elements of what one access moves, where elements have 16 bits
 
 
 @dataclass(frozen=True, slots=True)

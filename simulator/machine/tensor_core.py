@@ -7,37 +7,40 @@ tests/simulator/tensor_core/ holds what they gave):
   their significands is 2 or more. A subnormal operand has its format's least exponent.
 - All addends are aligned to the largest exponent among those that are not zero (LEAST_EXPONENT at
   least), and cut toward zero behind FRACTION_BITS bits.
-- Their exact sum is cut toward zero to a float, subnormal ones too. Where nothing is left of it, it
-  is +0. From 2**128 on it is infinite.
-- An infinite or NaN operand gives what IEEE 754 says of the sum; every NaN is 0x7fffffff.
+- Their exact sum is cut toward zero to a float, subnormal ones too; from 2**128 on it is infinite.
+  Where sums are halves it is rounded to the nearest half instead, once, ties to even, and is
+  infinite where IEEE 754 has it so. Where nothing is left of it, it is +0.
+- An infinite or NaN operand gives what IEEE 754 says of the sum; every NaN is 0x7fffffff, or
+  0x7fff as a half.
 
 All functions take arrays with any leading axes, so that many warps are one call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import Array
-from simulator.language.number_types import Operand
+from simulator.language.ctype import FLOAT, HALF, Array
+from simulator.language.number_types import OPERANDS, Operand
 
 FRACTION_BITS = 25  # kept of each addend, below the largest exponent
 LEAST_EXPONENT = -133  # to which addends are aligned at least
-LEAST_OF_FLOAT = -126  # the exponent of a subnormal accumulator
 FLOAT_FRACTION_BITS = 23
-NOT_A_NUMBER = 0x7FFFFFFF
+NOT_A_NUMBER, NOT_A_HALF = 0x7FFFFFFF, 0x7FFF
 
 _NOTHING = -1000  # the exponent of a zero
 
 
 def multiply_add(a: Array, b: Array, c: Array, form: Operand) -> Array:
-    """c + a b, as mma_sync computes it: float32 [..., m, n].
+    """c + a b, as mma_sync computes it: [..., m, n] of the type of c.
 
-    a is [..., m, k], b [..., k, n] of the type's numbers, c float32 [..., m, n]; k is a multiple of
-    the type's depth. Each instruction takes the next k and the sum of the one before it.
+    a is [..., m, k], b [..., k, n] of the type's numbers, c float32 or float16 [..., m, n]; k is a
+    multiple of the type's depth. Each instruction takes the next k and the sum of the one before
+    it.
     """
     left, right = (decode(widen(each, form), form.least_exponent) for each in (a, b))
     for first in range(0, a.shape[-1], form.depth):
@@ -84,8 +87,9 @@ def decode(values: Array, least_exponent: int) -> Numbers:
 
 
 def _instruction(a: Numbers, b: Numbers, c: Array) -> Array:
-    """One instruction: float32 [..., m, n] of a [..., m, k], b [..., k, n] and c [..., m, n]."""
-    accumulator = decode(c, LEAST_OF_FLOAT)
+    """One instruction: [..., m, n] of a [..., m, k], b [..., k, n] and c [..., m, n]."""
+    form = ACCUMULATORS[c.dtype]
+    accumulator = form.decode(c)
     columns = Numbers(b.values.swapaxes(-1, -2).copy(), b.exponents.swapaxes(-1, -2).copy())
     pairs = a.exponents[..., :, None, :] + columns.exponents[..., None, :, :]
     largest = np.maximum(pairs.max(axis=-1), accumulator.exponents)
@@ -95,7 +99,7 @@ def _instruction(a: Numbers, b: Numbers, c: Array) -> Array:
         products *= scale[..., None]
         total = np.trunc(products, out=products).sum(axis=-1)  # exact: fewer than 2**32 units
         total += np.trunc(accumulator.values * scale)
-        return cut_to_float(total / scale)
+        return form.from_sum(total / scale)
 
 
 def _power_of_two(exponents: Array) -> Array:
@@ -122,6 +126,36 @@ def cut_to_float(values: Array) -> Array:
     return result.astype(np.uint32).view(np.float32)
 
 
+def round_to_half(values: Array) -> Array:
+    """Float64 numbers of 40 bits or fewer, rounded to the nearest float16; +0 for what is nothing.
+
+    >>> round_to_half(np.array([1 + 2**-11, 1 + 3 * 2**-11, -(2.0**-25), 65520.0])).tolist()
+    [1.0, 1.001953125, 0.0, inf]
+    """
+    with np.errstate(over="ignore"):
+        bits = values.astype(np.float16).view(np.uint16)
+    bits = np.where(bits == 0x8000, 0, bits)
+    return np.where(np.isnan(values), NOT_A_HALF, bits).astype(np.uint16).view(np.float16)
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """A type of sums."""
+
+    least_exponent: int  # of a subnormal number
+    from_sum: Callable[[Array], Array]  # numbers of the type from exact sums, which are float64
+
+    def decode(self, sums: Array) -> Numbers:
+        """Sums of the type with the exponents that the tensor core has for them."""
+        return decode(sums.astype(np.float32, copy=False), self.least_exponent)
+
+
+ACCUMULATORS: Mapping[Any, Accumulator] = {  # by NumPy's type
+    FLOAT.dtype: Accumulator(-126, cut_to_float),
+    HALF.dtype: Accumulator(OPERANDS["half"].least_exponent, round_to_half),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Addend:
     """The accumulator or a product, on its way into the sum of one instruction."""
@@ -139,7 +173,7 @@ class Addition:
     addends: tuple[Addend, ...]  # the accumulator, then the products in the order of k
     exponent: int  # to which they are aligned
     total: int  # the sum of what is added, in units
-    result: np.float32
+    result: np.floating[Any]  # of the type of the sums
 
     @property
     def unit(self) -> float:
@@ -147,22 +181,23 @@ class Addition:
         return 2.0 ** (self.exponent - FRACTION_BITS)
 
 
-def explain(a: Array, b: Array, c: np.float32, form: Operand) -> tuple[Addition, ...]:
+def explain(a: Array, b: Array, c: np.floating[Any], form: Operand) -> tuple[Addition, ...]:
     """The steps that give one cell: a row of A and a column of B, each [k], and the accumulator.
 
+    c is a float32 or a float16, as the sums are.
     Raises ValueError where an operand is infinite or NaN: then nothing is aligned.
     """
     left, right = (decode(widen(each, form), form.least_exponent) for each in (a, b))
     if not all(np.isfinite(each).all() for each in (left.values, right.values, c)):
         raise ValueError("Only finite operands are aligned and added.")
-    additions = []
+    sums, additions = ACCUMULATORS[c.dtype], []
     for first in range(0, len(a), form.depth):
         ks = slice(first, first + form.depth)
         row, column = left.part(ks), right.part(ks)
-        accumulator = decode(np.array([c], np.float32), LEAST_OF_FLOAT)
+        accumulator = sums.decode(np.array([c]))
         values = [*accumulator.values.tolist(), *(row.values * column.values).tolist()]
-        sums = row.exponents + column.exponents
-        exponents = [*accumulator.exponents.tolist(), *sums.tolist()]
+        pairs = row.exponents + column.exponents
+        exponents = [*accumulator.exponents.tolist(), *pairs.tolist()]
         largest = max(*exponents, LEAST_EXPONENT)
         unit = 2.0 ** (largest - FRACTION_BITS)
         addends = []
@@ -171,6 +206,6 @@ def explain(a: Array, b: Array, c: np.float32, form: Operand) -> tuple[Addition,
             known = None if value == 0 else exponent
             addends.append(Addend(value, known, aligned, value - aligned * unit))
         total = sum(addend.aligned for addend in addends)
-        c = cut_to_float(np.array([total * unit]))[0]
+        c = sums.from_sum(np.array([total * unit]))[0]
         additions.append(Addition(tuple(addends), largest, total, c))
     return tuple(additions)

@@ -40,7 +40,7 @@ def test_no_bit_differs(name: str) -> None:
         pytest.skip("The rules are a Hopper GPU's.")
     if not tensor_core_bits.toolkit_has_wmma():
         pytest.skip("NVIDIA's mma.h is not installed.")
-    form, _ = tensor_core_bits.SHAPES[name]
+    form = tensor_core_bits.SHAPES[name].form
     hardware = tensor_core_bits.Hardware(name)
     wrong = {
         kind: tensor_core_bits.differing(name, kind, TILES, 77, hardware) for kind in kinds(form)

@@ -12,6 +12,7 @@ import pytest
 from simulator import Launch, Recording, Step, compile_kernel, narrate, record, simulate
 from simulator.language.ctype import Array, convert
 from simulator.language.errors import SourceError
+from simulator.language.fragments import SUMS as SUMS_OF
 from simulator.language.fragments import Use, parse_fragment
 from simulator.language.number_types import OPERANDS, ROUNDINGS, Operand
 from simulator.machine.tensor_core import multiply_add
@@ -81,11 +82,15 @@ def test_a_product_of_tf32_by_functions_and_arrays_of_fragments() -> None:
     assert np.array_equal(result.arrays["C"].view(np.uint32), expected.view(np.uint32))
 
 
-@pytest.mark.parametrize("form", [HALF, BFLOAT16], ids=lambda form: form.name)
+@pytest.mark.parametrize(
+    ("form", "sums"),
+    [(HALF, "float"), (HALF, "half"), (BFLOAT16, "float")],
+    ids=["half", "half to half", "bfloat16"],
+)
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 8, 16), (8, 32, 16)])
 @pytest.mark.parametrize("layouts", [("row", "col"), ("col", "row")])
 def test_every_shape_and_layout_multiplies(
-    form: Operand, shape: tuple[int, int, int], layouts: tuple[str, str]
+    form: Operand, sums: str, shape: tuple[int, int, int], layouts: tuple[str, str]
 ) -> None:
     m, n, k = shape
     a, b = (
@@ -98,17 +103,17 @@ def test_every_shape_and_layout_multiplies(
         (matrix if layout == "row" else matrix.T.copy())
         for matrix, layout in zip((a, b), layouts, strict=True)
     ]
-    text = f"""{HEAD}__global__ void product(const {kind}* A, const {kind}* B, float* C) {{
+    text = f"""{HEAD}__global__ void product(const {kind}* A, const {kind}* B, {sums}* C) {{
     wmma::fragment<wmma::matrix_a, {sizes}, {kind}, wmma::{layouts[0]}_major> a;
     wmma::fragment<wmma::matrix_b, {sizes}, {kind}, wmma::{layouts[1]}_major> b;
-    wmma::fragment<wmma::accumulator, {sizes}, float> c;
+    wmma::fragment<wmma::accumulator, {sizes}, {sums}> c;
     wmma::load_matrix_sync(a, A, {stored[0].shape[1]});
     wmma::load_matrix_sync(b, B, {stored[1].shape[1]});
     wmma::load_matrix_sync(c, C, {m}, wmma::mem_col_major);
     wmma::mma_sync(c, a, b, c);
     wmma::store_matrix_sync(C, c, {m}, wmma::mem_col_major);
 }}"""
-    c = random((n, m), np.float32, 7)
+    c = random((n, m), SUMS_OF[sums].dtype, 7)
     launch = Launch((1, 1, 1), (32, 1, 1), {"A": stored[0], "B": stored[1], "C": c})
     result = simulate(compile_kernel(text, "product"), launch)
     assert not result.hazards
@@ -264,6 +269,25 @@ def test_accesses_cost_what_the_gpu_counted(fragment: str, space: str) -> None:
             assert counters[f"{space}_{row['call']}_requests"] == row["requests"], row
 
 
+@pytest.mark.parametrize("layout", ["row", "col"])
+def test_sums_of_half_move_by_four_bytes_a_lane(layout: str) -> None:
+    """As NVRTC 13.0 compiles them: four loads or stores of 32 bits, and a transposition."""
+    body = f"""wmma::fragment<wmma::accumulator, 16, 16, 16, half> c;
+    __shared__ __align__(32) half s[16 * 24];
+    wmma::load_matrix_sync(c, h, 16, wmma::mem_{layout}_major);
+    for (int i = 0; i < c.num_elements; i++) c.x[i] = c.x[i] + c.x[i];
+    wmma::store_matrix_sync(s, c, 24, wmma::mem_{layout}_major);
+    __syncwarp();
+    for (int i = threadIdx.x; i < 256; i += 32) x[i] = s[i / 16 * 24 + i % 16];"""
+    h = np.arange(256, dtype=np.float16)
+    result = run(body, h=h)
+    assert not result.hazards
+    assert result.arrays["x"].tolist() == (h + h).tolist()
+    assert result.counters["global_load_requests"] == 4
+    assert result.counters["global_load_sectors"] == 4 * 8
+    assert result.counters["shared_store_wavefronts"] == 4
+
+
 def test_an_unset_fragment_is_a_hazard() -> None:
     (message,) = hazards(f"{SUMS} c; wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);")
     assert "reads c.x[0]" in message
@@ -405,7 +429,20 @@ def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
             f"{SUMS} c; float v[256]; wmma::load_matrix_sync(c, v, 16, wmma::mem_row_major);",
             "v is an array of each thread's own",
         ),
-        ("wmma::fragment<wmma::accumulator, 16, 16, 16, half> c;", "accumulator of float"),
+        ("wmma::fragment<wmma::accumulator, 16, 16, 16, int> c;", "of float, or of half where"),
+        ("wmma::fragment<wmma::accumulator, 16, 16, 8, half> c;", "of float, or of half where"),
+        (
+            "wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a;"
+            "wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> b;"
+            "wmma::fragment<wmma::accumulator, 16, 16, 16, half> c; wmma::mma_sync(c, a, b, c);",
+            "float, or half where A and B are",
+        ),
+        (
+            f"{OPERAND} a; wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;"
+            f"wmma::fragment<wmma::accumulator, 16, 16, 16, half> c; {SUMS} d;"
+            "wmma::mma_sync(d, a, b, c);",
+            "and so have its sums",
+        ),
         ("wmma::fragment<wmma::matrix_a, 16, 16, 16, half> a;", "row_major or col_major"),
         ("wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> a;", "Fragments here"),
         (

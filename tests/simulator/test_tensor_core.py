@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.language.ctype import Array
+from simulator.language.ctype import FLOAT, Scalar
 from simulator.language.number_types import OPERANDS, ROUNDINGS, Operand
-from simulator.machine.tensor_core import FRACTION_BITS, cut_to_float, explain, multiply_add
+from simulator.machine.tensor_core import (
+    FRACTION_BITS,
+    cut_to_float,
+    explain,
+    multiply_add,
+    round_to_half,
+)
 from tests.tensor_tiles import kinds, tiles
+from tools.tensor_core_bits import bits, digest
 
 RECORDED = {
     file.stem: json.loads(file.read_text(encoding="utf-8"))
@@ -29,17 +35,13 @@ HALF = OPERANDS["half"]
 FORMS = {each.word: each for each in OPERANDS.values()}
 
 
-def shape_of(row: dict[str, Any]) -> tuple[Operand, tuple[int, int, int]]:
-    name, sizes, *by = row["shape"].split()
+def shape_of(row: dict[str, Any]) -> tuple[Operand, tuple[int, int, int], Scalar]:
+    name, sizes, *more = row["shape"].split()
     m, n, k = (int(size) for size in sizes.split("x"))
     form = FORMS[name]
-    if name == "tf32" and not by:
+    if name == "tf32" and not more:
         form = replace(form, depth=4)  # as NVIDIA's mma.h multiplies
-    return form, (m, n, k)
-
-
-def bits(value: Array) -> list[int]:
-    return [int(each) for each in value.view(np.uint32).reshape(-1)]
+    return form, (m, n, k), HALF.ctype if more == ["to", "half"] else FLOAT
 
 
 @pytest.mark.parametrize(("gpu", "shape"), SHAPES)
@@ -47,21 +49,20 @@ def test_every_bit_of_the_hardware(gpu: str, shape: str) -> None:
     rows = [row for row in RECORDED[gpu]["recorded"] if row["shape"] == shape]
     assert {row["kind"] for row in rows} == set(kinds(shape_of(rows[0])[0]))
     for row in rows:
-        form, sizes = shape_of(row)
-        a, b, c = tiles(form, row["kind"], sizes, RECORDED[gpu]["tiles"], 0)
+        form, sizes, sums = shape_of(row)
+        a, b, c = tiles(form, row["kind"], sizes, RECORDED[gpu]["tiles"], 0, sums=sums)
         d = multiply_add(form.ctype.values_of(a), form.ctype.values_of(b), c, form)
         assert bits(d[0, 0, :1]) == [row["cell"]["d"]], row["kind"]
-        assert hashlib.sha256(d.astype("<f4").tobytes()).hexdigest() == row["sha256"], row["kind"]
+        assert digest(d) == row["sha256"], row["kind"]
 
 
 @pytest.mark.parametrize("gpu", RECORDED)
 def test_the_recorded_operands_are_those_of_the_tiles(gpu: str) -> None:
     for row in RECORDED[gpu]["recorded"]:
-        form, sizes = shape_of(row)
-        a, b, c = tiles(form, row["kind"], sizes, 1, 0)
-        whole = {2: np.uint16, 4: np.uint32}[form.ctype.size]
-        assert a[0, 0].view(whole).tolist() == row["cell"]["a"]
-        assert b[0, :, 0].copy().view(whole).tolist() == row["cell"]["b"]
+        form, sizes, sums = shape_of(row)
+        a, b, c = tiles(form, row["kind"], sizes, 1, 0, sums=sums)
+        assert bits(a[0, 0]) == row["cell"]["a"]
+        assert bits(b[0, :, 0]) == row["cell"]["b"]
         assert bits(c[0, 0, :1]) == [row["cell"]["c"]]
 
 
@@ -72,9 +73,11 @@ def test_millions_of_tiles_were_compared(gpu: str) -> None:
     assert all(row["tiles"] >= 10_000_000 and not row["differ"] for row in compared)
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_the_steps_of_a_cell_end_in_its_value(form: Operand) -> None:
-    *cells, c = tiles(form, "spread", (16, 16, 16), 1, 5)
+@pytest.mark.parametrize(
+    ("form", "sums"), [*((form, FLOAT) for form in FORMS.values()), (HALF, HALF.ctype)]
+)
+def test_the_steps_of_a_cell_end_in_its_value(form: Operand, sums: Scalar) -> None:
+    *cells, c = tiles(form, "spread", (16, 16, 16), 1, 5, sums=sums)
     a, b = map(form.ctype.values_of, cells)
     expected = multiply_add(a, b, c, form)[0]
     for cell in ((0, 0), (3, 7), (15, 15)):
@@ -138,3 +141,20 @@ def test_a_float_is_rounded_to_tf32_halves_away_from_zero() -> None:
 )
 def test_sums_are_cut_at_the_ends_of_float(value: float, expected: int) -> None:
     assert bits(cut_to_float(np.array([value]))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (2.0**16 - 2.0**4, 0x7C00),
+        (2.0**16 - 2.0**4 - 2.0**-9, 0x7BFF),
+        (1 + 2.0**-11, 0x3C00),
+        (1 + 2.0**-11 + 2.0**-25, 0x3C01),  # by way of a float it would be a tie
+        (-(2.0**-24) * 1.5, 0x8002),
+        (-(2.0**-25), 0),
+        (np.nan, 0x7FFF),
+        (-np.inf, 0xFC00),
+    ],
+)
+def test_sums_of_half_are_rounded_once(value: float, expected: int) -> None:
+    assert bits(round_to_half(np.array([value]))) == [expected]

@@ -1,12 +1,14 @@
 """The stage of the tensor core: how one instruction adds up a cell, bit by bit.
 
 It shows the focused thread's first element of the accumulator: the sum so far and each product,
-aligned to the largest of them, what the alignment cuts off, their sum, and what a float keeps.
+aligned to the largest of them, what the alignment cuts off, their sum, and what a float, or a half,
+keeps of it.
 Where there is room it shows the tiles beside that, with the elements that the thread holds of each.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,7 +40,7 @@ FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
 GAP = 4.0  # pixels between tiles
 EDGE = 2.0  # pixels between the bits and the chip's frame
-OTHER_ROWS = 4  # headings, the sum so far, the sum, and what a float keeps
+OTHER_ROWS = 4  # headings, the sum so far, the sum, and what its type keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ class TensorStage:
         found = self._addition(step, call)
         if found is None:
             return self._said("An operand is infinite or NaN: nothing is aligned.")
-        addition, factors = found
+        addition, factors, type_name = found
         first, *products = addition.addends
         shown = products[: self._count - OTHER_ROWS]
         if len(shown) < len(products):
@@ -197,10 +199,12 @@ class TensorStage:
             rows.append(_row(label, addend.aligned, addend.cut, addition))
         if len(shown) < len(products):
             rows.append(_Row(f"and {len(products) - len(shown)} more"))
-        kept = int(float(addition.result) / addition.unit)
         rows.append(_row("their sum", addition.total, 0.0, addition))
-        rows.append(_row(f"as float {_short(float(addition.result))}", kept, 0.0, addition))
-        return rows
+        result = float(addition.result)
+        label = f"as {type_name} {_short(result)}"
+        if math.isinf(result):
+            return [*rows, _Row(label)]
+        return [*rows, _row(label, int(result / addition.unit), 0.0, addition)]
 
     def _said(self, sentence: str) -> list[_Row]:
         room = self._room.width
@@ -208,8 +212,11 @@ class TensorStage:
 
     def _addition(
         self, step: Step, call: Call
-    ) -> tuple[Addition, list[tuple[float, float]]] | None:
-        """The first instruction of the thread's x[0], and its factors; None if none is finite."""
+    ) -> tuple[Addition, list[tuple[float, float]], str] | None:
+        """The first instruction of the thread's x[0], its factors, and the name of its sum's type.
+
+        None if an operand is not finite.
+        """
         thread = self._model.thread
         first = thread // WARP_SIZE * WARP_SIZE
         tiles = []
@@ -233,7 +240,7 @@ class TensorStage:
         except ValueError:
             return None
         factors = zip(widen(left, operand).tolist(), widen(right, operand).tolist(), strict=True)
-        return addition, list(factors)
+        return addition, list(factors), c.operand
 
 
 def _line_of(across: Array, along: Array, wanted: int, values: Array) -> Array:

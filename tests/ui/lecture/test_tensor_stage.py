@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Recording, compile_kernel, record
+from simulator.language.fragments import SUMS
 from simulator.language.number_types import OPERANDS
 from simulator.sentences.line_values import values
 from simulator.verdict.guess import guess_form
@@ -39,19 +40,24 @@ TALL = Look(width=1920, height=1080)  # where all rows have room
 
 
 @functools.cache
-def recorded(wide: bool, special: float = 0.0) -> tuple[Recording, dict[str, Any]]:
+def recorded(
+    wide: bool, special: float = 0.0, sums: str = "float"
+) -> tuple[Recording, dict[str, Any]]:
     random = np.random.default_rng(7)
     spread = 2.0 ** random.integers(-9, 10, (2, 16, 16)) if wide else np.ones((2, 16, 16))
     A, B = (random.standard_normal((2, 16, 16)) * spread).astype(np.float16)
-    C = random.standard_normal((16, 16)).astype(np.float32)
+    C = random.standard_normal((16, 16)).astype(SUMS[sums].dtype)
+    text = TEXT.replace("float", sums)
     if special:
-        A[0, 0] = special
+        A[0] = special
     given = {"A": A, "B": B, "C": C, "M": 16, "N": 16, "K": 16}
-    return record(compile_kernel(TEXT, "k"), Launch((1, 1, 1), (32, 1, 1), given)), given
+    return record(compile_kernel(text, "k"), Launch((1, 1, 1), (32, 1, 1), given)), given
 
 
-def lecture(wide: bool, thread: int, look: Look = TALL, special: float = 0.0) -> Lecture:
-    model = build_scene_model(recorded(wide, special)[0], thread)
+def lecture(
+    wide: bool, thread: int, look: Look = TALL, special: float = 0.0, sums: str = "float"
+) -> Lecture:
+    model = build_scene_model(recorded(wide, special, sums)[0], thread)
     return Lecture(model, look, LectureSheet(model, look))
 
 
@@ -69,11 +75,11 @@ def whole(bits: str) -> int:
 
 
 @pytest.mark.parametrize("thread", [0, 5, 31])
-@pytest.mark.parametrize("wide", [False, True])
-def test_the_bits_add_up_to_what_the_simulator_stores(wide: bool, thread: int) -> None:
-    _, given = recorded(wide)
+@pytest.mark.parametrize(("wide", "sums"), [(False, "float"), (True, "float"), (False, "half")])
+def test_the_bits_add_up_to_what_the_simulator_stores(wide: bool, sums: str, thread: int) -> None:
+    _, given = recorded(wide, sums=sums)
     row, column = thread // 4, thread % 4 * 2  # of the lane's x[0]
-    head, first, *products, total, kept = drawn(lecture(wide, thread))
+    head, first, *products, total, kept = drawn(lecture(wide, thread, sums=sums))
     found = re.fullmatch(r"in units of 2\^(-?\d+)", head[1])
     assert found
     unit = Fraction(2) ** int(found[1])
@@ -92,11 +98,12 @@ def test_the_bits_add_up_to_what_the_simulator_stores(wide: bool, thread: int) -
         if digits:
             assert int(rest * 2 ** len(digits)) == int(digits, 2)
     assert whole(total[1]) == sum(whole(bits) for _, bits, _ in (first, *products))
-    stored = lecture(wide, thread).recording.steps[-1]
-    assert kept[0].startswith("as float ")
-    result = float(np.float32(float(whole(kept[1]) * unit)))
+    stored = lecture(wide, thread, sums=sums).recording.steps[-1]
+    assert kept[0].startswith(f"as {sums} ")
+    result = float(whole(kept[1]) * unit)
+    assert SUMS[sums].dtype.type(result) == result
     C = given["C"][row, column] + np.sum(given["A"][row].astype(float) * given["B"][:, column])
-    assert result == pytest.approx(C, rel=1e-4, abs=1e-3)
+    assert result == pytest.approx(C, rel=1e-4 if sums == "float" else 2.0**-11, abs=1e-3)
     assert any(result in access.values for access in stored.accesses)
 
 
@@ -172,6 +179,13 @@ def test_where_there_is_less_room_the_rest_is_counted(look: Look) -> None:
 def test_an_infinite_operand_is_a_sentence() -> None:
     said = " ".join(label for label, *_ in drawn(lecture(False, 0, special=np.inf)))
     assert said == "An operand is infinite or NaN: nothing is aligned."
+
+
+def test_an_infinite_sum_of_half_has_no_bits() -> None:
+    *_, total, kept = drawn(lecture(True, 0, special=60000, sums="half"))
+    assert abs(whole(total[1])) > 0
+    assert re.fullmatch("as half −?inf", kept[0])
+    assert not kept[1]
 
 
 def test_a_kernel_without_it_says_so_where_it_is_pinned() -> None:
