@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import FLOAT, HALF, Array
-from simulator.language.number_types import OPERANDS, Operand
+from simulator.language.number_types import Operand
 
 FRACTION_BITS = 25  # kept of each addend, below the largest exponent
 LEAST_EXPONENT = -133  # to which addends are aligned at least
@@ -152,7 +152,7 @@ class Accumulator:
 
 ACCUMULATORS: Mapping[Any, Accumulator] = {  # by NumPy's type
     FLOAT.dtype: Accumulator(-126, cut_to_float),
-    HALF.dtype: Accumulator(OPERANDS["half"].least_exponent, round_to_half),
+    HALF.dtype: Accumulator(-14, round_to_half),
 }
 
 
