@@ -5,8 +5,9 @@ tests/simulator/tensor_core/ holds what they gave):
 
 - A product is exact. Its exponent is the sum of its operands' exponents, also where the product of
   their significands is 2 or more. A subnormal operand has its format's least exponent.
-- All addends are aligned to the largest exponent among those that are not zero (LEAST_EXPONENT at
-  least), and cut toward zero behind FRACTION_BITS bits.
+- All addends are aligned to the largest exponent among those that are not zero, or to one
+  BITS_BELOW under that of the sums' subnormal numbers if it is larger, and cut toward zero behind
+  FRACTION_BITS bits.
 - Their exact sum is cut toward zero to a float, subnormal ones too; from 2**128 on it is infinite.
   Where sums are halves it is rounded to the nearest half instead, once, ties to even, and is
   infinite where IEEE 754 has it so. Where nothing is left of it, it is +0.
@@ -28,7 +29,7 @@ from simulator.language.ctype import FLOAT, HALF, Array
 from simulator.language.number_types import Operand
 
 FRACTION_BITS = 25  # kept of each addend, below the largest exponent
-LEAST_EXPONENT = -133  # to which addends are aligned at least
+BITS_BELOW = 7  # from the exponent of subnormal sums to the least to which addends are aligned
 FLOAT_FRACTION_BITS = 23
 NOT_A_NUMBER, NOT_A_HALF = 0x7FFFFFFF, 0x7FFF
 
@@ -93,7 +94,7 @@ def _instruction(a: Numbers, b: Numbers, c: Array) -> Array:
     columns = Numbers(b.values.swapaxes(-1, -2).copy(), b.exponents.swapaxes(-1, -2).copy())
     pairs = a.exponents[..., :, None, :] + columns.exponents[..., None, :, :]
     largest = np.maximum(pairs.max(axis=-1), accumulator.exponents)
-    scale = _power_of_two(FRACTION_BITS - np.maximum(largest, LEAST_EXPONENT))
+    scale = _power_of_two(FRACTION_BITS - np.maximum(largest, form.least_aligned))
     with np.errstate(invalid="ignore"):
         products = a.values[..., :, None, :] * columns.values[..., None, :, :]
         products *= scale[..., None]
@@ -144,6 +145,11 @@ class Accumulator:
 
     least_exponent: int  # of a subnormal number
     from_sum: Callable[[Array], Array]  # numbers of the type from exact sums, which are float64
+
+    @property
+    def least_aligned(self) -> int:
+        """The exponent to which addends are aligned at least."""
+        return self.least_exponent - BITS_BELOW
 
     def decode(self, sums: Array) -> Numbers:
         """Sums of the type with the exponents that the tensor core has for them."""
@@ -198,7 +204,7 @@ def explain(a: Array, b: Array, c: np.floating[Any], form: Operand) -> tuple[Add
         values = [*accumulator.values.tolist(), *(row.values * column.values).tolist()]
         pairs = row.exponents + column.exponents
         exponents = [*accumulator.exponents.tolist(), *pairs.tolist()]
-        largest = max(*exponents, LEAST_EXPONENT)
+        largest = max(*exponents, sums.least_aligned)
         unit = 2.0 ** (largest - FRACTION_BITS)
         addends = []
         for value, exponent in zip(values, exponents, strict=True):

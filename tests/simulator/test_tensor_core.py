@@ -66,6 +66,16 @@ def test_the_recorded_operands_are_those_of_the_tiles(gpu: str) -> None:
         assert bits(c[0, 0, :1]) == [row["cell"]["c"]]
 
 
+def test_addends_below_all_halves_are_cut_as_the_gpu_cuts_them() -> None:
+    recorded = json.loads(Path(__file__).with_name("half_sums.json").read_text(encoding="utf-8"))
+    a, b, c, d = (
+        np.array([cell[name] for cell in recorded["cells"]], np.uint16).view(np.float16)
+        for name in "abcd"
+    )
+    found = multiply_add(a[:, None], b[:, :, None], c[:, None, None], HALF)
+    assert bits(found) == bits(d)
+
+
 @pytest.mark.parametrize("gpu", ["nvidia-h100", "nvidia-h200"])
 def test_millions_of_tiles_were_compared(gpu: str) -> None:
     compared = RECORDED[gpu]["compared"]
