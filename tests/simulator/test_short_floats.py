@@ -160,6 +160,14 @@ def test_the_functions_of_bfloat16(expression: str) -> None:
     )
 
 
+def test_exponentials_of_bfloat16_are_an_h200s_where_they_are_not_floats() -> None:
+    cells = np.array([0x40DB, 0xBC95], np.uint16)
+    body = "o[i] = hexp(a[i]); o[i + 2] = hexp10(a[i]);"
+    arrays = {"a": cells, "o": np.zeros(4, np.uint16)}
+    found = run("bfloat16", "__nv_bfloat16* a, __nv_bfloat16* o", body, 2, **arrays)["o"]
+    assert found.tolist()[::3] == [0x446B, 0x3F75]
+
+
 def test_atomics_and_steps_of_bfloat16_are_rounded() -> None:
     body = """
     atomicAdd(&o[0], __float2bfloat16(1.f));
