@@ -244,6 +244,22 @@ def _library() -> Any:
         ("clang_EvalResult_dispose", None, [ctypes.c_void_p]),
         ("clang_getCursorUnaryOperatorKind", ctypes.c_int, [cindex.Cursor]),
         ("clang_Cursor_getVarDeclInitializer", cindex.Cursor, [cindex.Cursor]),
+        ("clang_Cursor_getGCCAssemblyTemplate", cindex._CXString, [cindex.Cursor]),
+        ("clang_Cursor_getGCCAssemblyNumOutputs", ctypes.c_uint, [cindex.Cursor]),
+        ("clang_Cursor_getGCCAssemblyNumInputs", ctypes.c_uint, [cindex.Cursor]),
+        *(
+            (
+                f"clang_Cursor_getGCCAssembly{kind}",
+                ctypes.c_uint,
+                [
+                    cindex.Cursor,
+                    ctypes.c_uint,
+                    ctypes.POINTER(cindex._CXString),
+                    ctypes.POINTER(cindex.Cursor),
+                ],
+            )
+            for kind in ("Output", "Input")
+        ),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -272,6 +288,28 @@ def is_reference_cast(cast: Any, operand: Any) -> bool:
     kinds = [each.type.get_canonical() for each in (cast, operand)]
     plain = [each.spelling.replace("const ", "").replace("volatile ", "") for each in kinds]
     return bool(plain[0] != plain[1])
+
+
+def assembly_of(cursor: Any) -> tuple[str, list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """The instructions of inline assembly, then its outputs and its inputs.
+
+    Of each operand the constraint, such as "=r", and the expression's cursor.
+    """
+    library = _library()
+
+    def operands(kind: str) -> list[tuple[str, Any]]:
+        found = []
+        for number in range(getattr(library, f"clang_Cursor_getGCCAssemblyNum{kind}s")(cursor)):
+            constraint, expression = cindex._CXString(), cindex.Cursor()
+            get = getattr(library, f"clang_Cursor_getGCCAssembly{kind}")
+            get(cursor, number, ctypes.byref(constraint), ctypes.byref(expression))
+            expression._tu = cursor._tu  # as the bindings' own functions do
+            found.append((cindex._CXString.from_result(constraint), expression))
+        return found
+
+    template = library.clang_Cursor_getGCCAssemblyTemplate(cursor)
+    text = cindex._CXString.from_result(template)
+    return text, operands("Output"), operands("Input")
 
 
 def initializer_of(cursor: Any) -> Any:

@@ -134,3 +134,5 @@ TILEWISE_STORE(__stwb) TILEWISE_STORE(__stcg) TILEWISE_STORE(__stcs) TILEWISE_ST
 __device__ void __pipeline_memcpy_async(void*, const void*, size_t, size_t = 0);
 __device__ void __pipeline_commit();
 __device__ void __pipeline_wait_prior(size_t);
+__device__ size_t __cvta_generic_to_shared(const void*);
+__device__ void* __cvta_shared_to_generic(size_t);

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
+from simulator.frontend.assembly import lower_assembly
 from simulator.frontend.byte_functions import BYTE_FUNCTIONS, lower_byte_function
 from simulator.frontend.calls import Calls, Result
 from simulator.frontend.clang import (
@@ -25,7 +25,7 @@ from simulator.frontend.references import Reference
 from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert, is_struct, zero
-from simulator.frontend.unsupported import unsupported_assembly, unsupported_kind
+from simulator.frontend.unsupported import unsupported_kind
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
@@ -54,7 +54,6 @@ from simulator.language.tree import (
 from simulator.language.waiting import waits
 
 CASE_CHILDREN = 2  # of a case label: its value and the statement behind it
-MOST_TOKENS = 200  # of inline assembly that are looked at
 FOR_CLAUSES = ["start", "condition", "advance"]  # as class Loop names them
 WITH_HEADS = frozenset(
     {
@@ -180,8 +179,7 @@ class Statements:
             case kind if kind.is_expression():
                 return hoist(Evaluate(span, as_sum(self._expressions.value(cursor))))
             case CursorKind.ASM_STMT:
-                text = " ".join(each.spelling for each in islice(cursor.get_tokens(), MOST_TOKENS))
-                raise SourceError(unsupported_assembly(text), span)
+                return lower_assembly(cursor, span, self._expressions)
             case kind:
                 raise SourceError(unsupported_kind(kind.name), span)
 

@@ -92,8 +92,8 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"time|__globaltimer\w*|__clock\w*", "there is no time here; clock64() counts the steps "
          "of a thread, and the host times a kernel"),
         (r"__nv_\w+", "it is the compiler's own; call sinf, expf and their kind"),
-        (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)", "addresses are no "
-         "numbers here; use the pointer itself"),
+        (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)", "addresses are numbers in shared "
+         "memory alone, by __cvta_generic_to_shared; use the pointer itself"),
         (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
          "the one that ends in _sync"),
         (r"__match_\w+|__reduce_\w+|atomic\w+", "CUDA has no function of this name"),
@@ -104,7 +104,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 NO_EXCEPTIONS = (
     "A GPU has no exceptions: store the number of an error in an array that the host looks at."
 )
-NO_ASSEMBLY = "Inline assembly is not supported: write what it computes in CUDA C."
+NO_ASSEMBLY = "This inline assembly is not supported: write what it computes in CUDA C."
 NO_NEW = "new is not supported: a kernel gets its memory as arrays from the launch."
 
 # Statements and expressions of C++ by clang's names for them.
@@ -129,28 +129,46 @@ UNSUPPORTED_KINDS = {
 }
 
 
-# Instructions of inline assembly that CUDA C has a name for.
+# Instructions and special registers of inline assembly that the table of assembly.py lacks.
 ASSEMBLY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(rf"\b(?:{instructions})\b"), advice)
+    (re.compile(instructions), advice)
     for instructions, advice in (
-        (r"cp\.async\.bulk|cp\.reduce", "the tensor memory accelerator is left out; let each "
-         "thread copy its elements, or use __pipeline_memcpy_async of <cuda_pipeline.h>"),
-        (r"w?g?mma|ldmatrix|stmatrix|tcgen05", "for tensor cores write wmma::load_matrix_sync and "
-         "wmma::mma_sync of <mma.h>"),
-        (r"cp\.async", "for copies to shared memory write __pipeline_memcpy_async, "
-         "__pipeline_commit and __pipeline_wait_prior of <cuda_pipeline.h>"),
+        (r"cp\.async\.(?:bulk|mbarrier).*|cp\.reduce.*|mbarrier.*", "the tensor memory accelerator "
+         "and its barriers are left out; use cp.async, or __pipeline_memcpy_async of "
+         "<cuda_pipeline.h>"),
+        (r"(?:wgmma|tcgen05|stmatrix|wmma).*", "for tensor cores write ldmatrix and mma.sync, or "
+         "wmma::load_matrix_sync and wmma::mma_sync of <mma.h>"),
+        (r"mma.*", "of mma.sync there are m16n8k8 and m16n8k16 of f16 and bf16, and m16n8k4 and "
+         "m16n8k8 of tf32, all .row.col with sums of f32"),
+        (r"ldmatrix.*", "of ldmatrix there are .x1, .x2 and .x4 of .m8n8, with and without .trans, "
+         "of .shared.b16"),
+        (r"cp\.async.*", "of cp.async there are .ca and .cg from .global to .shared without a "
+         "policy, commit_group, wait_group and wait_all"),
+        (r"%(?:warpid|nwarpid)", "it is a place on the multiprocessor, which a GPU may change; for "
+         "the warp within the block write threadIdx.x / 32"),
+        (r"%n?smid|%gridid|%\w*cluster\w*", "which multiprocessor runs a block is the GPU's "
+         "choice; use blockIdx"),
+        (r"%globaltimer\w*", "there is no time here; %clock64 counts the steps of a thread"),
+        (r"(?:ld|st)\..*", "read and write memory through a pointer, in CUDA C"),
+        (r"@.*|setp.*|selp.*|bra.*", "write an if"),
+        (r"shfl.*|vote.*|match.*|redux.*|activemask.*", "write __shfl_sync, __ballot_sync and "
+         "their kind"),
+        (r"(?:atom|red)\..*", "write atomicAdd and its kind"),
+        (r"exit|trap|brkpt", "a thread ends with return, and __trap() ends the launch"),
     )
 )  # fmt: skip
 
 
-def unsupported_assembly(text: str) -> str:
-    """A sentence on why inline assembly is not supported, and what to write instead.
+def unsupported_instruction(name: str) -> str:
+    """A sentence on why an instruction or register of PTX is not supported, and what to write.
 
-    >>> unsupported_assembly('asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")')
-    'Inline assembly is not supported: for tensor cores write wmma::load_matrix_sync and wmma::mma_sync of <mma.h>.'
+    >>> unsupported_instruction("shfl.sync.bfly.b32")
+    'shfl.sync.bfly.b32 in inline assembly is not supported: write __shfl_sync, __ballot_sync and their kind.'
     """  # noqa: E501  # a doctest's result is one line
-    advice = next((advice for names, advice in ASSEMBLY if names.search(text)), None)
-    return NO_ASSEMBLY if advice is None else f"Inline assembly is not supported: {advice}."
+    advice = next((advice for names, advice in ASSEMBLY if names.fullmatch(name)), None)
+    if advice is None:
+        advice = "write what it computes in CUDA C"
+    return f"{name} in inline assembly is not supported: {advice}."
 
 
 def unsupported_kind(name: str) -> str:
@@ -175,6 +193,8 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"Kernel launch from __device__|kernel launch from __device__",
          "A kernel launches a kernel here (dynamic parallelism), which is not supported: launch it "
          "from the host, or make it a __device__ function and call it."),
+        (r"invalid % escape in inline assembly", "In inline assembly with operands, write %% "
+         "before a register's name: %%laneid."),
         (r"inline assembly| in asm\b", NO_ASSEMBLY),
         (r"'operator new'", NO_NEW),
         (r"cannot use '(?:throw|try)'", NO_EXCEPTIONS),

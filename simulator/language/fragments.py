@@ -31,6 +31,8 @@ class Use(StrEnum):
 
 SQUARE, TALL, WIDE = (16, 16, 16), (32, 8, 16), (8, 32, 16)
 SHALLOW = (16, 16, 8)
+# Those of single instructions, mma.sync (PTX ISA, Matrix fragments for mma.m16n8k16 and its kind).
+NARROW, NARROW_8, NARROW_4 = (16, 8, 16), (16, 8, 8), (16, 8, 4)
 # By the bytes of an operand's element.
 SHAPES: Mapping[int, tuple[Shape, ...]] = {2: (SQUARE, TALL, WIDE), 4: (SHALLOW,)}
 # How far each bit of a lane's number moves within the tile, the lowest bit first.
@@ -47,16 +49,25 @@ ELEMENTS_OF_16_BITS: Mapping[tuple[Use, Shape], tuple[Step, ...]] = {
     (Use.B, TALL): ((1, 0), (8, 0)),
     (Use.A, WIDE): ((0, 1), (0, 8)),
     (Use.B, WIDE): ((1, 0), (0, 8), (8, 0), (0, 16)),
+    (Use.A, NARROW): ((0, 1), (8, 0), (0, 8)),
+    (Use.B, NARROW): ((1, 0), (8, 0)),
+    (Use.A, NARROW_8): ((0, 1), (8, 0)),
+    (Use.B, NARROW_8): ((1, 0),),
 }
-ELEMENTS_OF_32_BITS: Mapping[Use, tuple[Step, ...]] = {
-    Use.A: ((8, 0), (0, 4)),
-    Use.B: ((4, 0), (0, 8)),
+ELEMENTS_OF_32_BITS: Mapping[tuple[Use, Shape], tuple[Step, ...]] = {
+    (Use.A, SHALLOW): ((8, 0), (0, 4)),
+    (Use.B, SHALLOW): ((4, 0), (0, 8)),
+    (Use.A, NARROW_8): ((8, 0), (0, 4)),
+    (Use.B, NARROW_8): ((4, 0),),
+    (Use.A, NARROW_4): ((8, 0),),
+    (Use.B, NARROW_4): (),
 }
 ELEMENTS_OF_SUMS: Mapping[Shape, tuple[Step, ...]] = {
     SQUARE: ((0, 1), (8, 0), (0, 8)),
     TALL: ((0, 1), (8, 0), (16, 0)),
     WIDE: ((1, 0), (0, 8), (0, 16)),
     SHALLOW: ((0, 1), (8, 0), (0, 8)),
+    **dict.fromkeys((NARROW, NARROW_8, NARROW_4), ((0, 1), (8, 0))),
 }
 # What an accumulator may be of, by its name; sums of half are those of operands of half alone.
 SUMS: Mapping[str, Scalar] = {each.name: each for each in (FLOAT, HALF)}
@@ -114,7 +125,7 @@ class Fragment:
         if self.use is Use.ACCUMULATOR:
             return ELEMENTS_OF_SUMS[self.shape]
         if self.element.size == 4:
-            return ELEMENTS_OF_32_BITS[self.use]
+            return ELEMENTS_OF_32_BITS[self.use, self.shape]
         return ELEMENTS_OF_16_BITS[self.use, self.shape]
 
     @property

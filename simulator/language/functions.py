@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.language.assembly import MATRIX_LOADS, MATRIX_PRODUCTS
 from simulator.language.number_types import ROUNDINGS, SHORT_FLOATS
 
 SHORT_WORDS = tuple(each.word for each in SHORT_FLOATS.values())
@@ -192,6 +193,9 @@ FENCES = frozenset({"__threadfence", "__threadfence_block", "__threadfence_syste
 ASYNC_COPY = "__pipeline_memcpy_async"
 ASYNC_COPY_FUNCTIONS = frozenset({ASYNC_COPY, "__pipeline_commit", "__pipeline_wait_prior"})
 
+# The number that the address of a cell of shared memory is, and the pointer to such a cell.
+TO_SHARED, TO_SHARED_POINTER = "__cvta_generic_to_shared", "__cvta_shared_to_generic"
+
 # Those of nvcuda::wmma, which a whole warp calls: their fragments are pointers to the elements.
 FRAGMENT_FUNCTIONS = frozenset({
     "wmma::load_matrix_sync", "wmma::store_matrix_sync", "wmma::mma_sync", "wmma::fill_fragment",
@@ -217,7 +221,10 @@ INTRINSICS = (
     | STOPS
     | FENCES
     | ASYNC_COPY_FUNCTIONS
+    | {TO_SHARED, TO_SHARED_POINTER}
     | FRAGMENT_FUNCTIONS
+    | MATRIX_LOADS.keys()
+    | MATRIX_PRODUCTS.keys()
     | OUTPUT_FUNCTIONS.keys()
     | RANDOM_FUNCTIONS.keys()
 )

@@ -17,10 +17,12 @@ from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.fragments import FRAGMENT_CALLS
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
+from simulator.machine.matrix_instructions import MATRIX_CALLS
 from simulator.machine.observer import callbacks
 from simulator.machine.output_functions import OUTPUT_CALLS
 from simulator.machine.printing import PRINTING
 from simulator.machine.random_calls import RANDOM_CALLS
+from simulator.machine.shared_addresses import SHARED_ADDRESSES
 from simulator.machine.thread_groups import GROUP_CALLS
 from simulator.machine.warp_functions import WARP_CALLS
 
@@ -52,9 +54,11 @@ INTRINSICS: Mapping[str, CompileCall] = {
     **dict.fromkeys(FENCES, _fence),
     **dict.fromkeys(BLOCK_VOTES, _vote_in_expression),
     **ASYNC_COPIES,
+    **SHARED_ADDRESSES,
     **CLOCK_CALLS,
     **PRINTING,
     **OUTPUT_CALLS,
     **FRAGMENT_CALLS,
+    **MATRIX_CALLS,
     **RANDOM_CALLS,
 }

@@ -8,6 +8,7 @@ from simulator.language.functions import (
     ATOMIC_FUNCTIONS,
     OUTPUT_FUNCTIONS,
     RANDOM_FUNCTIONS,
+    TO_SHARED_POINTER,
 )
 from simulator.language.tree import (
     AddressOf,
@@ -59,6 +60,8 @@ def written_parameters(kernel: Kernel) -> set[str]:
 def _write_targets(expression: Expression) -> tuple[Expression, ...]:
     """The pointers or lvalues that an expression writes through, () if it writes no memory."""
     match expression:
+        case Call(arguments=(Call(function=function), *_)) if function == TO_SHARED_POINTER:
+            return ()  # an asynchronous copy or a load, by an address in shared memory
         case Call(function=function, arguments=arguments) if function in WRITING_FUNCTIONS:
             return arguments[:1]
         case Call(function="wmma::store_matrix_sync", arguments=arguments):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simulator.language import functions
+from simulator.language.assembly import MATRIX_LOADS, MATRIX_PRODUCTS
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar
 from simulator.language.tree import (
     Assign,
@@ -51,6 +52,8 @@ NOTABLE = (
     | functions.FENCES
     | {"__pipeline_wait_prior", functions.SLEEP, functions.PRINT}
     | (functions.FRAGMENT_FUNCTIONS - {"wmma::fill_fragment"})
+    | MATRIX_LOADS.keys()
+    | MATRIX_PRODUCTS.keys()
     | functions.RANDOM_FUNCTIONS.keys()
 )
 

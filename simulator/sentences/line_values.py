@@ -28,6 +28,7 @@ from simulator.recording.recording import Recording, Step, farthest_of
 from simulator.sentences.cells import cell_name
 from simulator.sentences.expressions import ExpressionFormatter, join_stages, sign_of
 from simulator.sentences.fragments import fragment_values
+from simulator.sentences.matrix_instructions import MATRIX_INSTRUCTIONS, matrix_values
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -60,6 +61,9 @@ def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, .
         case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
             return expression_values(formatter, advance)
         case Declare(variable=variable, value=value) if value is not None:
+            called = strip_casts(value)
+            if isinstance(called, Call) and called.function in MATRIX_INSTRUCTIONS:
+                return matrix_values(formatter, called)
             result = formatter.show(value)
             load, _ = farthest_of(step, formatter.thread)
             source = formatter.numeric(value)

@@ -50,6 +50,7 @@ from simulator.sentences.line_values import (
     is_read,
     stored_by,
 )
+from simulator.sentences.matrix_instructions import MATRIX_INSTRUCTIONS, matrix_spoken
 from simulator.sentences.random_numbers import random_spoken
 
 SPACES = {
@@ -174,6 +175,8 @@ def _describe_register(
     result, called = formatter.show(value), strip_casts(value)
     if isinstance(called, Call) and called.function in RANDOM_FUNCTIONS:
         return random_spoken(formatter, called, name)
+    if isinstance(called, Call) and called.function in MATRIX_INSTRUCTIONS:
+        return matrix_spoken(formatter, called)
     if load is not None and is_read(value):
         cell = cell_name(formatter.recording, load, formatter.thread)
         return (

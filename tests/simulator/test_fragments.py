@@ -463,7 +463,7 @@ def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
         ),
         ("__nv_fp8_e4m3 b;", "write #include <cuda_fp8.h>"),
         ("wgmma_fence();", "write wmma::mma_sync of <mma.h>"),
-        ('asm("mma.sync");', "Inline assembly is not supported"),
+        ('asm("mma.sync;");', "mma.sync in inline assembly is not supported"),
     ],
 )
 def test_what_is_refused_says_what_is_there_instead(body: str, sentence: str) -> None:

@@ -103,7 +103,7 @@ def test_macro_that_is_no_text(value: str, reason: str) -> None:
 
 
 MANY = """__device__ int twice(int n) {
-  asm("");
+  asm("nop;");
   return 2 * n;
 }
 __device__ float& chosen(float* v) {
@@ -121,7 +121,7 @@ __global__ void k(float* x, int n) {
   x[1] = twice(n) + twice(3);
   chosen(x) = 3;
   if (new int) {
-    asm("nop");
+    asm("nop;");
   }
   static int total;
   x[2] = total + s;
@@ -134,7 +134,7 @@ def test_every_statement_with_an_error_is_named_in_the_texts_order() -> None:
         compile_kernel(MANY)
     found = [(error.span.line, error.message.split()[0]) for error in caught.value.errors
              if error.span is not None]  # fmt: skip
-    assert found == [(2, "Inline"), (6, "A"), (11, "new"), (13, "delete"), (15, "A"), (22, "A")]
+    assert found == [(2, "nop"), (6, "A"), (11, "new"), (13, "delete"), (15, "A"), (22, "A")]
     assert caught.value.errors[0].hint == "The same in line 20."
     assert caught.value.errors[2].hint == "The same in line 19."
 
@@ -143,13 +143,13 @@ BOTH = """__device__ int twice(int n) { return 2 * n; }
 __global__ void k(float* x, int n) {
   static int total;
   int i = first + 1;
-  asm("a");
+  asm("nop;");
   if (n == second) {
-    asm("b");
+    asm("nop;");
     x[i] = total;
   }
   for (int j = 0 j < n; j++) {
-    asm("c");
+    asm("nop;");
   }
   switch (fourth) {
     case 1: delete x;
@@ -168,7 +168,7 @@ def test_errors_of_clang_and_of_lowering_stand_together_in_the_texts_order() -> 
     found = [(error.span.line, error.message.split()[0]) for error in caught.value.errors
              if error.span is not None]  # fmt: skip
     assert found == [
-        (3, "A"), (4, "Use"), (5, "Inline"), (6, "Use"), (10, "Expected"), (13, "Use"),
+        (3, "A"), (4, "Use"), (5, "nop"), (6, "Use"), (10, "Expected"), (13, "Use"),
         (14, "delete"), (16, "No"), (17, "new"), (18, "Use"),
     ]  # fmt: skip
     assert caught.value.errors[2].hint == "The same in lines 7, 11."
@@ -205,7 +205,7 @@ def test_a_failed_parameter_and_a_failed_variable_are_named_once() -> None:
     text = (
         "struct Many { float v[600]; };\n__device__ float** table;\n"
         "__global__ void k(Many m, float* x) {\n"
-        '  x[0] = m.v[0];\n  x[1] = *table[1];\n  x[2] = m.v[1] + *table[2];\n  asm("");\n}'
+        '  x[0] = m.v[0];\n  x[1] = *table[1];\n  x[2] = m.v[1] + *table[2];\n  asm("nop;");\n}'
     )
     with pytest.raises(SourceError) as caught:
         compile_kernel(text)
@@ -221,7 +221,7 @@ def test_lowering_ends_behind_ten_errors() -> None:
 
 @pytest.mark.deep
 def test_the_limit_of_statements_is_named_once_beside_the_errors_before_it() -> None:
-    body = 'asm("");' + "x[0] = 1;" * 4000
+    body = 'asm("nop;");' + "x[0] = 1;" * 4000
     with pytest.raises(SourceError) as caught:
         compile_kernel(f"__global__ void k(float* x) {{\n{body}}}")
     assert [error.message.split()[0] for error in caught.value.errors] == ["Inline", "The"]
@@ -287,7 +287,7 @@ def test_what_is_no_launch_is_a_warning(launch: str, sentence: str) -> None:
 
 def test_warnings_stand_behind_the_errors() -> None:
     text = "__global__ void k(float* x, int n) {\nif (n = 3) x[0] = 1;\n%s\n}"
-    for error in ("x[1] = y;", 'asm("");'):
+    for error in ("x[1] = y;", 'asm("nop;");'):
         with pytest.raises(SourceError) as caught:
             compile_kernel(text % error)
         [warning] = caught.value.warnings
