@@ -27,7 +27,7 @@ from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.board import sums_of_threads
-from ui.lecture.cells import Cells, number_size, number_width, window_start
+from ui.lecture.cells import LARGEST_NUMBER, Cells, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
 from ui.lecture.stages import Stages
@@ -35,10 +35,10 @@ from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of a window
 ROW = 1.75  # of a number's height, a row of cells
-LARGEST_CELL = 3.0  # likewise
+LARGEST_CELL = 3.0  # likewise, its width and its height at most
 WORD_BYTES = 4
 WITHOUT_FAULT = "without the fault"
-TALLEST_LINE = 1.6  # of a small letter, a line of 128 bytes
+TALLEST_LINE = 3.0  # of a small letter, a line of 128 bytes
 
 
 class CopyStage:
@@ -66,30 +66,28 @@ class CopyStage:
         lower_height = max(0.36 * stage.height, label + 4 * height)
         room = stage.height - label - lower_height - gap
         down = max(1, min(MOST, rows, int(room / height)))
-        scale = max(1.0, min(
-            self._upper.width / (across * width), room / (down * height),
-            LARGEST_CELL * letters.number / height,
-        ))  # fmt: skip
+        largest = LARGEST_CELL * letters.number
         source = Cells(
-            self._upper.left, self._upper.top, width * scale, height * scale, down, across
-        )
+            self._upper.left, self._upper.top,
+            max(width, min(self._upper.width / across, max(largest, LARGEST_NUMBER * width))),
+            max(height, min(room / down, largest)), down, across,
+        )  # fmt: skip
         top = max(source.bottom, maps.bottom) + gap + label
         # The lower window stands under the maps and is as wide as four cells, at most.
         self._lower = Rectangle(stage.left, top, stage.left + 0.42 * stage.width, stage.bottom)
         lower_across = max(1, min(4, columns, int(self._lower.width / width)))
         lower_down = max(1, min(4, rows, int(self._lower.height / height)))
-        scale = max(1.0, min(
-            self._lower.width / (lower_across * width), self._lower.height / (lower_down * height),
-            source.height / height,
-        ))  # fmt: skip
         target = Cells(
-            self._lower.left, top, width * scale, height * scale, lower_down, lower_across
-        )
+            self._lower.left, top,
+            max(width, min(self._lower.width / lower_across, source.width)),
+            max(height, min(self._lower.height / lower_down, source.height)),
+            lower_down, lower_across,
+        )  # fmt: skip
         self._source, self._target = (
             Window(cells, number_size(cells, longest, letters.number), palette, True)
             for cells in (source, target)
         )
-        self._sectors = Rectangle(self._lower.right + gap, top, stage.right, stage.bottom)
+        self._beside = Rectangle(self._lower.right + gap, top, stage.right, stage.bottom)
 
     def _arrays(self) -> list[ArrayName]:
         """The arrays that are ever shown."""
@@ -114,21 +112,27 @@ class CopyStage:
         names, points = [], []
         for window, content, room in (
             (self._source, source, self._upper.width),
-            (self._target, target, self._sectors.left - self._target.cells.left - 4),
+            (self._target, target, self._beside.left - self._target.cells.left - 4),
         ):
             points.append((window.cells.left, window.cells.top - 0.8 * letters.name))
             names.append("" if content is None else self._name(step, window, content, room))
-        sentence, rows = self._sector_words(step)
-        point = (self._sectors.left, self._sectors.top - 0.8 * letters.name)
-        lines = [
-            (self._sectors.left, self._rows_top() - (2 - i) * 1.35 * letters.small)
-            for i in range(2)
-        ]
+        area = self._sectors(target)
+        sentence, rows = self._sector_words(step, area.width)
+        # Texts do not move from step to step: both places have theirs, one of them empty.
+        lefts = [self._lower.left, self._beside.left]
+        points_of_sentence = [(left, area.top - 0.8 * letters.name) for left in lefts]
+        points_of_rows = [
+            (left, self._rows_top - (2 - i) * 1.35 * letters.small)
+            for left in lefts for i in range(2)
+        ]  # fmt: skip
+        is_at = [left == area.left for left in lefts]
+        sentences = [sentence if is_here else "" for is_here in is_at]
+        lines = [text if is_here else "" for is_here in is_at for text in [*rows, "", ""][:2]]
         return [
             *self._source.changing(source), *self._target.changing(target),
             words(points, names, letters.name, palette.ink, "middle right", SANS),
-            words([point], [sentence], letters.name, palette.ink, "middle right", SANS),
-            words(lines, [*rows, "", ""][:2], letters.small, palette.ink, "middle right", SANS),
+            words(points_of_sentence, sentences, letters.name, palette.ink, "middle right", SANS),
+            words(points_of_rows, lines, letters.small, palette.ink, "middle right", SANS),
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -138,7 +142,7 @@ class CopyStage:
         fetched = used = own = guides = ""
         request = self._global_request(step)
         if request is not None:
-            fetched, used, own, guides = self._draw_sectors(request)
+            fetched, used, own, guides = self._draw_sectors(request, self._sectors(target))
         return [
             *self._source.shapes(source), *self._target.shapes(target),
             outline(guides, palette.line, 1),
@@ -290,7 +294,11 @@ class CopyStage:
             None,
         )
 
-    def _sector_words(self, step: Step) -> tuple[str, tuple[str, ...]]:
+    def _sectors(self, target: Content | None) -> Rectangle:
+        """Where the sectors are: beside the lower window, or in its place if it is empty."""
+        return replace(self._beside, left=self._lower.left) if target is None else self._beside
+
+    def _sector_words(self, step: Step, room: float) -> tuple[str, tuple[str, ...]]:
         """What the focused thread's warp moves: a name, and at most two lines."""
         request = self._global_request(step)
         letters = self._letters
@@ -309,7 +317,7 @@ class CopyStage:
         count = request.moved_sectors
         sectors = f"{count} sector" + ("s" if count != 1 else "")
         title = f"<b>Warp {request.warp}</b> {verb} {sectors}"
-        if text_width(f"Warp {request.warp} {verb} {sectors}", letters.name) > self._sectors.width:
+        if text_width(f"Warp {request.warp} {verb} {sectors}", letters.name) > room:
             title = f"<b>{sectors}</b>"
         useful, moved = request.useful_bytes, request.fetched_bytes
         of = "of " if is_load else "into "
@@ -319,14 +327,15 @@ class CopyStage:
             f"{useful} of {moved} bytes are used",
             f"{useful} of {moved} B used",
         )
-        return title, fit(wordings, letters.small, self._sectors.width, 2)
+        return title, fit(wordings, letters.small, room, 2)
 
+    @property
     def _rows_top(self) -> float:
-        return self._sectors.top + 2 * 1.35 * self._letters.small + 0.5 * self._letters.small
+        return self._beside.top + 2 * 1.35 * self._letters.small + 0.5 * self._letters.small
 
-    def _draw_sectors(self, request: Request) -> tuple[str, str, str, str]:
+    def _draw_sectors(self, request: Request, area: Rectangle) -> tuple[str, str, str, str]:
         """A row for each line of 128 bytes: its sectors, the words used, the thread's own."""
-        area, top = self._sectors, self._rows_top()
+        top = self._rows_top
         height = min(TALLEST_LINE * self._letters.small, (area.bottom - top) / len(request.lines))
         gap = 4.0 if height > 14 else 1.0 if height > 4 else 0.0
         word = area.width / (LINE_BYTES / WORD_BYTES)

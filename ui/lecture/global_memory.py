@@ -30,7 +30,7 @@ from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.board import Boards, sums_of_threads
-from ui.lecture.cells import Cells, number_size, number_width
+from ui.lecture.cells import LARGEST_NUMBER, Cells, number_size, number_width
 from ui.lecture.colours import fading, mix
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, cut_name, text_width
@@ -41,7 +41,8 @@ LEAST_NAME = 16.0  # pixels that a name may be wider than its map
 SHADES = 8  # of a sum on its way into C
 ROW = 1.5  # of a number's height, a row of cells, at least
 NARROWEST = 1.2  # likewise, a cell's width
-TALLEST = 2.6  # likewise, at most
+LARGEST = 4.0  # likewise, its width and its height at most
+STRETCH = 1.4  # a cell of a map without numbers, its longer side by its shorter, at most
 PAST = 0.45  # of a tile's colour, that of a tile that was used before
 ARROW = 5.0  # pixels, half the height of the head of the path along K
 
@@ -87,9 +88,10 @@ class GlobalMemoryPanel:
         # The numbers of C, which come late, may have no room.
         for wide in (max(wide_b, wide_c), max(wide_b, height)):
             if K * wide_a + N * wide <= across and (K + M) * height <= down:
-                scale = min(across / (K * wide_a + N * wide), down / ((K + M) * height),
-                            TALLEST / ROW)  # fmt: skip
-                sizes = K * wide_a * scale, N * wide * scale, K * height * scale, M * height * scale
+                wider = min(across / (K * wide_a + N * wide),
+                            max(LARGEST_NUMBER, LARGEST * least / max(wide_a, wide)))  # fmt: skip
+                high = min(down / (K + M), LARGEST * least)
+                sizes = K * wide_a * wider, N * wide * wider, K * high, M * high
                 break
         else:
             sizes = self._place_map(across, down)
@@ -106,10 +108,11 @@ class GlobalMemoryPanel:
         M, N, K = self._product.M, self._product.N, self._product.K
         wide_k, wide_n = _divide(across, K, N)
         high_k, high_m = _divide(down, K, M)
-        size = min(wide_k / K, high_k / K) if max(M, N) < K * 3 else 0.0
-        if size:  # square cells, where no matrix becomes too thin
-            wide_k = high_k = max(size * K, THINNEST)
-            wide_n, high_m = (max(size * n, THINNEST) for n in (N, M))
+        if max(M, N) < K * 3:  # cells of about a square's shape, where no matrix becomes too thin
+            wide, high = wide_k / K, high_k / K
+            wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
+            wide_k, wide_n = (max(wide * n, THINNEST) for n in (K, N))
+            high_k, high_m = (max(high * n, THINNEST) for n in (K, M))
         return wide_k, wide_n, high_k, high_m
 
     def _tiles_of(self, tile: int) -> str:

@@ -12,6 +12,7 @@ SOURCE_SHARE = 0.37  # of the width
 FAR_SHARE = 0.52  # of what the source leaves: global memory's, the chip has the rest
 TITLE = 1.9  # of a name's letter, the line with a place's name
 BARS = 3.2  # of a small letter, both bars under global memory
+HIGH_BARS = 5.4  # of a name's letter, both with their words above them
 WARP_ROW = 1.7  # likewise, a warp at the foot of the chip
 BUFFERS_SHARE = 0.38  # of the stage's height, shared memory's tiles that take turns, at most
 LEAST_BOARD = 10.0  # of a number's letter, what they leave of it, at least
@@ -102,9 +103,12 @@ def _wide(
     inset, title = 0.7 * letters.name, TITLE * letters.name
     stage = Rectangle(chip.left + inset, chip.top + title, chip.right - inset, chip.bottom - inset)
     maps = Rectangle(
-        far.left + inset + 1.5 * letters.small, far.top + title,
+        far.left + inset, far.top + title,
         far.right - inset - 0.6 * letters.small, far.bottom - (BARS + 1.2) * letters.small,
     )  # fmt: skip
+    above_bars = far.bottom - HIGH_BARS * letters.name - 1.4 * letters.small
+    if above_bars - maps.top >= maps.width:
+        maps = replace(maps, bottom=above_bars)
     corner = Rectangle(
         stage.left, stage.top, stage.left - 1.44 * letters.name, stage.top + 0.3 * stage.height
     )

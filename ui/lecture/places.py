@@ -19,13 +19,13 @@ from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
-from ui.lecture.layout import TITLE, Areas
+from ui.lecture.layout import HIGH_BARS, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
 ROWS = 2  # of bars
 BAR = 0.62  # of its letter's height, a bar with its words at its right
 HIGH_BAR = 1.1  # likewise, one with its words above it
-HIGH_LINE = 2.7  # likewise, from one of these to the next
+HIGH_LINE = HIGH_BARS / ROWS  # likewise, from one of these to the next
 
 
 class PlacesPanel:

@@ -28,7 +28,14 @@ from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.board import Board, Boards, Cell, Factor
-from ui.lecture.cells import Cells, longest_text, number_size, number_width, window_start
+from ui.lecture.cells import (
+    LARGEST_NUMBER,
+    Cells,
+    longest_text,
+    number_size,
+    number_width,
+    window_start,
+)
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters
 from ui.lecture.window import Content, Window, Windows, chosen
@@ -36,7 +43,7 @@ from ui.lecture.window import Content, Window, Windows, chosen
 MOST = 8  # rows or columns of a window
 DEEPEST = 8  # of the factors
 ROW = 1.75  # of a number's height, a row of cells; as wide at least
-LARGEST_CELL = 4.2  # likewise
+LARGEST_CELL = 6.0  # likewise, its width and its height at most
 
 Contents = tuple[Content | None, Content | None, Content | None]  # left, upper, sums
 
@@ -135,16 +142,16 @@ class ProductStage:
         dl, dt = min(dl, left_columns), min(dt, top_rows)
         corner = max(maps.width + gap, dl * left_width + gap)
         upper = max(maps.height, label + dt * height) + label
-        scale = min(
-            LARGEST_CELL * least / height,
+        largest = LARGEST_CELL * least
+        wider = max(1.0, min(
+            max(LARGEST_NUMBER, largest / max(left_width, sum_width)),
             (stage.width - gap) / (dl * left_width + q * sum_width),
             (stage.width - corner) / (q * sum_width),
-            (stage.height - 2 * label) / ((dt + p) * height),
-            (stage.height - upper) / (p * height),
-        )
-        scale = max(1.0, scale)
-        height, left_width, sum_width = height * scale, left_width * scale, sum_width * scale
-        left_width, sum_width = max(left_width, 0.0), max(sum_width, 0.0)
+        ))  # fmt: skip
+        left_width, sum_width = left_width * wider, sum_width * wider
+        height = max(height, min(
+            largest, (stage.height - 2 * label) / (dt + p), (stage.height - upper) / p,
+        ))  # fmt: skip
         x = stage.left + max(maps.width + gap, dl * left_width + gap)
         y = stage.top + max(maps.height, label + dt * height) + label
         grids = (

@@ -1,4 +1,7 @@
-"""The stage of the registers: the focused thread's variables, and one of them for every thread."""
+"""The stage of the registers: the focused thread's variables, and one of them for every thread.
+
+Where the threads write an element of arrays of their own, it is those values for every thread.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import numpy as np
 from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
+from simulator.machine.observer import AccessKind
+from simulator.recording.recording import StepAccess
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.drawing.hit import Hit
@@ -14,13 +19,21 @@ from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
-from ui.lecture.cells import Cells, columns_of_block, number_size, number_width, window_start
+from ui.lecture.cells import (
+    LARGEST_NUMBER,
+    Cells,
+    columns_of_block,
+    number_size,
+    number_width,
+    window_start,
+)
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, mono_width, text_width
 from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of the window
 ROW = 1.75  # of a number's height
+LARGEST_CELL = 6.0  # likewise, its width and its height at most
 LONGEST = 6  # letters of a number in the window
 
 
@@ -43,10 +56,10 @@ class RegistersStage:
         width = max(height, number_width(LONGEST, letters.number))
         across = max(1, min(MOST, self._columns, int(stage.width / width)))
         down = max(1, min(MOST, self._rows, int((stage.bottom - top) / height)))
-        scale = max(1.0, min(
-            stage.width / (across * width), (stage.bottom - top) / (down * height), 1.6
-        ))  # fmt: skip
-        cells = Cells(stage.left, top, width * scale, height * scale, down, across)
+        largest = LARGEST_CELL * letters.number
+        width = max(width, min(stage.width / across, max(largest, LARGEST_NUMBER * width)))
+        height = max(height, min((stage.bottom - top) / down, largest))
+        cells = Cells(stage.left, top, width, height, down, across)
         self._window = Window(cells, number_size(cells, LONGEST, letters.number), palette)
         self._changed = self._changes()
 
@@ -88,13 +101,12 @@ class RegistersStage:
         changed = [f"<b>{text}</b>" if changed else "" for text, changed in entries]
         points = self._points()
         content = self._content(step)
-        name = self._changed[step.number]
         cells = self._window.cells
         return [
             words(points, plain, letters.number, palette.ink, "middle right", MONO),
             words(points, changed, letters.number, palette.focus, "middle right", MONO),
             words([(cells.left, cells.top - 0.9 * letters.name)],
-                  [self._title(name) if content is not None else ""], letters.name, palette.ink,
+                  [self._title(step) if content is not None else ""], letters.name, palette.ink,
                   "middle right", SANS),
             *self._window.changing(content),
         ]  # fmt: skip
@@ -147,24 +159,31 @@ class RegistersStage:
         entries = entries[-places:]
         return [*entries, *[("", False)] * (places - len(entries))]
 
-    def _title(self, name: str) -> str:
-        long = f"<b>{name}</b> of each thread, threadIdx.x to the right"
-        plain = f"{name} of each thread, threadIdx.x to the right"
-        if (
-            text_width(plain, self._letters.name)
-            <= self._window.cells.columns * max(self._window.cells.width, 1) + 40
-        ):
-            return long
-        return f"<b>{name}</b> of each thread"
+    def _title(self, step: Step) -> str:
+        store = _own_store(step)
+        if store is not None:
+            name, before, after = store.name, "written to ", " by each thread"
+        else:
+            name, before, after = self._changed[step.number], "", " of each thread"
+        where = ", threadIdx.x to the right"
+        room = self._window.cells.columns * max(self._window.cells.width, 1) + 40
+        if text_width(f"{before}{name}{after}{where}", self._letters.name) > room:
+            where = ""
+        return f"{before}<b>{name}</b>{after}{where}"
 
     def _content(self, step: Step) -> Content | None:
-        name = self._changed[step.number]
+        name, store = self._changed[step.number], _own_store(step)
         values = step.registers.get(name) if name else None
+        if store is not None:
+            name, values = store.name, store.values
         if values is None:
             return None
         shape = (self._rows, self._columns)
         size = shape[0] * shape[1]
         texts = [number(value) for value in values.tolist()]
+        if store is not None:
+            texts = [_shorter(value) if ran else ""
+                     for value, ran in zip(values.tolist(), store.active, strict=True)]  # fmt: skip
         texts = [text if len(text) <= LONGEST else "" for text in texts]
         texts += [""] * (size - len(texts))
         row, column = divmod(self._model.thread, self._columns)
@@ -178,3 +197,19 @@ class RegistersStage:
             ArrayName(name, MemorySpace.LOCAL), shape, start, texts, np.full(size, -1), none, none,
             chosen(shape, [self._model.thread]),
         )  # fmt: skip
+
+
+def _shorter(value: float) -> str:
+    """A number with fewer digits of a fraction where it would be too long."""
+    text = number(value)
+    is_long = len(text) > LONGEST and abs(value) < 1
+    return number(float(f"{value:.1g}")) if is_long else text
+
+
+def _own_store(step: Step) -> StepAccess | None:
+    """The store of one element into each thread's own array; None if a step has none."""
+    for access in step.accesses:
+        is_own = access.kind is AccessKind.STORE and access.space is MemorySpace.LOCAL
+        if is_own and access.values.ndim == 1:
+            return access
+    return None

@@ -80,6 +80,10 @@ class SourceWindow:
         ]
         self._before = min(BEFORE, max(0, self._follows - 1 - VALUE_ROWS) // 2)
         self._starts = self._window_starts()
+        first = max(0, len(self._rows) + VALUE_ROWS - self._count)
+        self._last_start = next(  # from where all that follows has room, also without pinned rows
+            i for i in range(first, len(self._rows)) if self._first_row[self._rows[i].line] == i
+        )  # fmt: skip
 
     def _window_starts(self) -> list[int]:
         """For each step the first row: it changes when the current line would leave the window."""
@@ -115,6 +119,8 @@ class SourceWindow:
         stop = start + self._follows - len(values)
         is_seen = any(start <= first and last < stop for first, last in self._changed)
         pinned = () if is_seen else self._pinned
+        if not pinned:  # their rows are free: at the text's end they show more of what is above
+            start = min(start, self._last_start)
         shown: list[Row | str | None] = [
             *pinned, *self._rows[start : end + 1], *values, *self._rows[end + 1 :]
         ]  # fmt: skip

@@ -35,6 +35,9 @@ from ui.lecture.window import Windows
 BITS = 30  # that an instruction's sum mostly has
 CUT = 5  # bits shown of what is cut, and what stands for more
 ROW, LOWEST_ROW = 1.3, 1.1  # of a number's height; the latter where all rows fit so
+TALLEST_ROW = 2.4  # likewise, where there is room
+FIELD = 0.84  # of a row's height, the field behind its bits
+STRETCH = 1.6  # of a tile's element, its height by its width at most
 ALL_ROWS = 20  # of the most products that one instruction adds, 16
 FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
@@ -50,6 +53,7 @@ class _Row:
     label: str
     kept: str = ""
     cut: str = ""
+    has_bits: bool = False  # whether it is a number, not words
 
 
 class TensorStage:
@@ -73,6 +77,8 @@ class TensorStage:
         self._row = ROW * letters.number
         if LOWEST_ROW * letters.number <= self._room.height / ALL_ROWS <= self._row:
             self._row = self._room.height / ALL_ROWS
+        each = self._room.height / self._rows_needed()
+        self._row = max(self._row, min(each, TALLEST_ROW * letters.number))
         self._count = max(FEWEST, int(self._room.height / self._row + 0.01))
         label = text_width(LABEL, letters.small)
         for_bits = (self._room.width - label) / ((BITS + CUT) * MONO_WIDTH)
@@ -87,8 +93,8 @@ class TensorStage:
             side = min(corner.bottom - top, areas.whole_stage.width)
             return Rectangle(corner.left, top, corner.left + side, top + side)
         top = taken + 1.5 * gap
-        side = corner.width
-        return Rectangle(corner.left, top, corner.right, top + side) if is_beside else None
+        bottom = areas.whole_stage.bottom
+        return Rectangle(corner.left, top, corner.right, bottom) if is_beside else None
 
     def matches(self, step: Step) -> bool:
         """Whether the stage can show a step: any."""
@@ -129,12 +135,26 @@ class TensorStage:
         if call is not None:
             path = f"M{self._line:.1f},{self._room.top:.1f}V{self._room.bottom:.1f}"
             frames, taken, held = self._draw_tiles(call)
+        kept, cut = self._draw_fields(step)
         return [
+            outline(kept, palette.line, 0, palette.idle, "below"),
+            outline(cut, palette.line, 0, palette.cell, "below"),
             outline(path, palette.focus, 1.5),
+            outline(frames, palette.line, 1, palette.cell),
             outline(taken, palette.faint, 0, palette.faint),
-            outline(frames, palette.line, 1),
             outline(held, palette.focus, 0, palette.focus),
         ]
+
+    def _draw_fields(self, step: Step) -> tuple[str, str]:
+        """Paths: behind each row the bits that an instruction's sum has, and those that are cut."""
+        kept = cut = ""
+        left, right = self._line - mono_width(BITS, self._size), self._room.right
+        for i, row in enumerate(self._rows(step)[: self._count]):
+            middle, half = self._room.top + (i + 0.5) * self._row, 0.5 * FIELD * self._row
+            if row.has_bits:
+                kept += box(left, middle - half, self._line, middle + half)
+                cut += box(self._line, middle - half, right, middle + half)
+        return kept, cut
 
     def _draw_tiles(self, call: Call) -> tuple[str, str, str]:
         """Paths: the tiles' frames, the row and column that are multiplied, the lane's elements.
@@ -148,22 +168,23 @@ class TensorStage:
         assert a is not None
         assert b is not None
         assert c is not None
-        side = (room.width - GAP) / (a.columns + c.columns)
-        side = min(side, (room.height - GAP) / (b.rows + c.rows))
-        left, top = room.left + a.columns * side + GAP, room.top + b.rows * side + GAP
+        wide = (room.width - GAP) / (a.columns + c.columns)
+        high = (room.height - GAP) / (b.rows + c.rows)
+        wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
+        left, top = room.left + a.columns * wide + GAP, room.top + b.rows * high + GAP
         places = ((a, room.left, top), (b, left, room.top), (c, left, top))
         frames = taken = held = ""
         lane = self._model.thread % WARP_SIZE
         rows, columns = c.positions()
         row, column = int(rows[lane, 0]), int(columns[lane, 0])
         for fragment, x, y in places:
-            width, height = fragment.columns * side, fragment.rows * side
+            width, height = fragment.columns * wide, fragment.rows * high
             frames += box(x, y, x + width, y + height)
             cells = zip(*(each[lane].tolist() for each in fragment.positions()), strict=True)
             for i, j in sorted(set(cells)):
-                held += box(x + j * side, y + i * side, x + (j + 1) * side, y + (i + 1) * side)
-        taken += box(room.left, top + row * side, left - GAP, top + (row + 1) * side)
-        taken += box(left + column * side, room.top, left + (column + 1) * side, top - GAP)
+                held += box(x + j * wide, y + i * high, x + (j + 1) * wide, y + (i + 1) * high)
+        taken += box(room.left, top + row * high, left - GAP, top + (row + 1) * high)
+        taken += box(left + column * wide, room.top, left + (column + 1) * wide, top - GAP)
         return frames, taken, held
 
     def motions(self, step: Step) -> list[Motion]:
@@ -177,6 +198,15 @@ class TensorStage:
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """Nothing can be clicked."""
         return None
+
+    def _rows_needed(self) -> int:
+        """The rows of the first instruction's sum; ALL_ROWS if nothing is added up."""
+        for step in self._model.recording.steps:
+            call = multiplication(step)
+            found = None if call is None else self._addition(step, call)
+            if found is not None:
+                return OTHER_ROWS + len(found[0].addends) - 1
+        return ALL_ROWS
 
     def _rows(self, step: Step) -> list[_Row]:
         call = multiplication(step)
@@ -269,4 +299,4 @@ def _row(label: str, aligned: int, cut: float, addition: Addition) -> _Row:
         rest *= 2
         bits += "1" if rest >= 1 else "0"
         rest -= rest >= 1
-    return _Row(label, kept, bits + ("…" if rest else ""))
+    return _Row(label, kept, bits + ("…" if rest else ""), has_bits=True)

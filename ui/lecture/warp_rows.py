@@ -27,11 +27,11 @@ from ui.lecture.letters import Letters, text_width
 from ui.lecture.window import Windows
 from ui.view.what_if import REMOVED
 
-TALLEST = 3.0  # of a small letter, a warp's row
+TALLEST = 6.0  # of a small letter, a warp's row
 THICK = 0.84  # of the way from one row to the next, a row
-LANES = 0.6  # of the way from the left to the right, the width of a row
-GATE = 0.8  # of the same way, where the gate stands
-PAST = 0.3  # of the same way, how far a row has come that reaches past the gate
+LANES = 0.7  # of the way from the left to the right, the width of a row
+GATE = 0.86  # of the same way, where the gate stands
+PAST = 0.27  # of the same way, how far a row has come that reaches past the gate
 POST = 6.0  # pixels, the gate's width
 STUB = 7.0  # pixels, what is left of an open gate above and below the rows
 

@@ -148,7 +148,7 @@ class Window:
             part, size = f"{name}[{_range(column, last_column)}]", str(columns)
         texts: tuple[str, ...]
         if content.is_right:
-            texts = (f"{part} {kind}", f"{name} {kind}")
+            texts = (f"{part} {kind}", f"{name} {kind}", f"correct {name}")
         elif (last_row - row + 1, last_column - column + 1) == content.shape:
             texts = (f"{name} {kind}", name)
         else:

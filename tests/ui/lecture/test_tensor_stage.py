@@ -111,14 +111,13 @@ def test_the_tiles_show_what_the_lane_holds() -> None:
     """Eight elements of each tile, as an H200 holds them, and the row and column of x[0]."""
     scene = lecture(False, 5)
     [step] = [step for step in scene.steps if multiplication(step) is not None]
-    _, taken, frames, held = scene.panel(TensorStage).shapes(step)
+    *_, frames, taken, held = scene.panel(TensorStage).shapes(step)
     assert len(seen(frames)) == 3
     assert len(seen(held)) == 24
     (_, row_top, _, _), (column_left, _, _, _) = seen(taken)
     a, b, c = seen(frames)
-    side = (c[2] - c[0]) / 16
-    assert round((row_top - a[1]) / side) == 1
-    assert round((column_left - b[0]) / side) == 2
+    assert round((row_top - a[1]) / (a[3] - a[1]) * 16) == 1
+    assert round((column_left - b[0]) / (c[2] - c[0]) * 16) == 2
     assert scene.drawn(step, TensorStage)[0][0]["text"] == ["lane 5 holds"]
 
 
@@ -131,7 +130,7 @@ def test_without_matrices_it_has_their_maps_place(look: Look) -> None:
     scene = Lecture(model, look, LectureSheet(model, look))
     [step] = [step for step in scene.steps if multiplication(step) is not None]
     held, labels, *_ = scene.drawn(step, TensorStage)[0]
-    frames = seen(scene.panel(TensorStage).shapes(step)[2])
+    frames = seen(scene.panel(TensorStage).shapes(step)[-3])
     assert min(labels["y"]) < scene.sheet.areas.stage.top + 2 * scene.sheet.letters.number
     if look.width < TALL_WIDTH:
         assert not frames
