@@ -22,8 +22,9 @@ from simulator.language.printable import printable
 from simulator.launch import Launch
 from simulator.machine.budget import Progress
 from simulator.output_file import check_output
+from simulator.split.estimate import HEAVY_SECONDS, estimate_seconds
 from simulator.split.part import NotSplitError
-from simulator.split.processes import simulate_in_processes
+from simulator.split.processes import processor_count, simulate_in_processes
 from simulator.terminal.arguments import build_arguments
 from simulator.terminal.headers import with_headers
 from simulator.terminal.junit import write_failure, write_junit
@@ -177,14 +178,22 @@ def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
 
 
 def run_launch(kernel: Kernel, launch: Launch, options: argparse.Namespace) -> Report:
-    """Simulate a launch in --jobs processes, or in this one where it cannot be split."""
-    if options.jobs > 1:
+    """Simulate a launch in processes, or in this one where it is small or cannot be split.
+
+    There are as many as --jobs says; if it says nothing, one for each processor.
+    """
+    jobs = options.jobs
+    if jobs is None:
+        is_heavy = estimate_seconds(kernel, launch) > HEAVY_SECONDS
+        jobs = processor_count() if is_heavy else 1
+    if jobs > 1:
         try:
             return simulate_in_processes(
-                kernel, launch, options.jobs, options.schedule, options.seconds, print_progress
+                kernel, launch, jobs, options.schedule, options.seconds, print_progress
             )
         except NotSplitError as error:
-            print_line(str(error))
+            if options.jobs is not None:
+                print_line(str(error))
     return simulate(kernel, launch, options.schedule, options.seed, options.seconds, print_progress)
 
 

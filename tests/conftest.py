@@ -99,7 +99,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process more than there are processors: one that drives a browser mostly waits."""
-    from ui.run.executor import processor_count
+    from simulator.split.processes import processor_count
 
     return processor_count() + 1
 

@@ -73,7 +73,7 @@ class Budget:
         """A run of some blocks may take `seconds`; on_progress is called about once a second.
 
         spent and blocks_done are the seconds and blocks of the run before now. clock counts the
-        seconds, of the processor in this thread unless others compute.
+        processor's seconds: in this thread, unless others compute.
         """
         self.blocks_done = blocks_done
         self._seconds = seconds
@@ -87,13 +87,18 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Seconds since the run began."""
+        """Seconds of processors that the run has taken."""
         return self._clock() - self._begin
 
     @property
     def is_over(self) -> bool:
         """Whether the time given to the run is over."""
         return self.spent > self._seconds
+
+    @property
+    def is_late(self) -> bool:
+        """Whether far more than the time given to the run has passed on the wall."""
+        return time.perf_counter() > self._wall_begin + SLOWEST * self._seconds
 
     def count(self, loops: Sequence[LoopProgress], has_counter: bool, iterations: int = 1) -> None:
         """Count iterations of any loop, and check the time after each CLOCK_INTERVAL of them."""
@@ -108,9 +113,8 @@ class Budget:
         loops are those that are running, outermost first; has_counter whether a counter ends the
         innermost.
         """
-        now = time.perf_counter()
-        if self.is_over or now > self._wall_begin + SLOWEST * self._seconds:
-            self._stop(self._progress(now, loops), loops, has_counter)
+        if self.is_over or self.is_late:
+            self._stop(self._progress(time.perf_counter(), loops), loops, has_counter)
         self.report(loops)
 
     def report(self, loops: Sequence[LoopProgress] = ()) -> None:

@@ -24,6 +24,7 @@ class Join:
     def __init__(self, machine: Machine) -> None:
         """Nothing is done; machine is the launch's, which does not run."""
         self.counters = Counters()
+        self.seconds = 0.0  # of processors, that the parts took
         self._machine = machine  # the arrays get what the parts wrote
         self._findings: dict[int, Findings] = {}  # by the part's number
         self._touched: dict[str, Array] = {}  # by the array's name, as Cells have them
@@ -44,6 +45,7 @@ class Join:
         for name, cells in part.cells.items():
             self._add_cells(name, cells)
         self.counters.add_blocks(part.counters)
+        self.seconds += part.seconds
         self._findings[number] = part.findings
 
     def _add_cells(self, name: str, cells: Cells) -> None:

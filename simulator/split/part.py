@@ -38,8 +38,8 @@ class PartTask:
     number: int  # of the part, from 0
     blocks: range  # their linear numbers
     schedule: Schedule
-    seconds: float  # that the whole run may take
-    spent: float  # seconds of these that are over
+    seconds: float  # of processors, that the whole run may take
+    spent: float  # seconds of these that its parts had taken when this one began
     blocks_done: int  # of the whole run
 
 
@@ -47,6 +47,7 @@ class PartTask:
 class Part:
     """What some blocks did."""
 
+    seconds: float  # of a processor that it took
     counters: Counters
     findings: Findings
     cells: Mapping[str, Cells]  # by name, of each array that the kernel may write
@@ -114,6 +115,7 @@ def _simulate(
     except (SourceError, LaunchError) as found:
         error = found.with_traceback(None)  # which would keep all that has run
     return Part(
+        seconds=budget.spent - task.spent,
         counters=counters,
         findings=findings,
         cells=cells.by_array,

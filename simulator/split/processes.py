@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
@@ -26,6 +27,13 @@ PARTS = 16  # of a launch for each process, so that all end at about the same ti
 WINDOWS_PROCESSES = 61  # a pool takes no more there
 
 _launches: list[tuple[Kernel, Launch]] = []  # of this process: the one whose parts it runs
+
+
+def processor_count() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def simulate_in_processes(
@@ -82,16 +90,22 @@ def _processes(kernel: Kernel, launch: Launch, jobs: int) -> Iterator[ProcessPoo
 def _interrupts_held() -> Iterator[None]:
     """Hold interrupts back, in this thread and in processes started meanwhile.
 
-    The first process ends the others, which would else say that they were interrupted.
+    The first process ends the others, which would else say that they were interrupted. They
+    inherit the mask; a signal that another thread of this process takes is held by the handler.
     """
     if sys.platform == "win32":  # it has no masks of signals
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    held: list[int] = []
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    handler = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number in held[:1]:
+            signal.raise_signal(number)
 
 
 def _prepare(pickled: bytes) -> None:

@@ -17,7 +17,7 @@ from simulator.report import Report, build_report, check_memory
 from simulator.split.join import Join
 from simulator.split.part import Part, PartTask, check_split
 
-WAIT_SECONDS = 0.2  # between two looks at the clock, and at whether to stop
+WAIT_SECONDS = 0.2  # between two looks at whether it is late, and at whether to stop
 
 Submit = Callable[[PartTask], Future[Part]]  # has simulate_part run for the launch
 
@@ -40,18 +40,20 @@ def simulate_in_parts(
     """The report that `simulate` gives, from parts that others run.
 
     submit is called for a part's task, never with more than at_once on their way; the launch makes
-    up to most_parts. on_progress is called after each part, and about once a second; once `stop`
-    is set, no more parts are begun, and StoppedError is raised. Raises NotSplitError for a launch
-    whose blocks depend on each other, which `simulate` takes, and what that raises.
+    up to most_parts. seconds is the processor time of all its parts together: a part may take what
+    those that are done have left when it begins. on_progress is called after each part, and about
+    once a second; once `stop` is set, no more parts are begun, and StoppedError is raised. Raises
+    NotSplitError for a launch whose blocks depend on each other, which `simulate` takes, and what
+    that raises.
     """
+    begin = time.perf_counter()
     schedule = Schedule(schedule)
     check_memory(kernel, launch)
     machine = Machine(kernel, launch, schedule=schedule)
     check_split(kernel, schedule)
     ranges = _ranges(launch.blocks, machine.chunk_blocks(), most_parts)
-    # Others compute: of the whole run only the clock on the wall tells.
-    budget = Budget(seconds, launch.blocks, on_progress, clock=time.perf_counter)
     join = Join(machine)
+    budget = Budget(seconds, launch.blocks, on_progress, clock=lambda: join.seconds)
     running: dict[Future[Part], int] = {}  # by the part's number
     failed: dict[int, SourceError | LaunchError] = {}  # likewise
     begun = 0
@@ -78,11 +80,13 @@ def simulate_in_parts(
                     failed[number] = part.error
             if stop is not None and stop.is_set():
                 raise StoppedError
+            if budget.is_late:
+                budget.check()  # a part that hangs does not find this out itself
             budget.report()
     finally:
         for future in running:
             future.cancel()
-    machine.seconds = budget.spent
+    machine.seconds = time.perf_counter() - begin
     return build_report(kernel, launch, machine, join.counters, join.findings)
 
 

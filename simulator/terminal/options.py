@@ -77,8 +77,8 @@ def build_parser() -> Parser:
         "--jobs",
         metavar="N",
         type=parse_jobs,
-        default=1,
-        help="processes that share the blocks of a large launch, each with memory of its own",
+        help="processes that share the blocks of a launch, each with memory of its own; if not "
+        "given, one for each processor where the launch is heavy",
     )
     parser.add_argument(
         "--inputs", metavar="IN.npz", help="arrays by name of parameter or variable"

@@ -20,10 +20,12 @@ import numpy as np
 import pytest
 
 from simulator import Kernel, Launch, LaunchError, Report, SourceError, compile_kernel, simulate
+from simulator import __main__ as terminal
 from simulator.catalogue import FOLDER
 from simulator.machine import budget
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import Schedule
+from simulator.split.estimate import estimate_seconds
 from simulator.split.part import NotSplitError, Part, PartTask, simulate_part
 from simulator.split.processes import simulate_in_processes
 from simulator.split.run import StoppedError, simulate_in_parts
@@ -278,7 +280,8 @@ def test_a_launch_that_no_gpu_takes() -> None:
 
 
 @pytest.mark.deep
-def test_the_time_is_that_of_the_whole_run() -> None:
+def test_the_time_is_that_of_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "SLOWEST", 1e12)
     kernel, launch = launch_body("if (b == 5) for (int i = 0; i < n; i += 0) x[g] = i;")
     submitted: list[PartTask] = []
     submit = at_once(kernel, launch)
@@ -289,10 +292,35 @@ def test_the_time_is_that_of_the_whole_run() -> None:
 
     with pytest.raises(SourceError, match=r"3 seconds, is over: \d of 9 blocks are done; the"):
         simulate_in_parts(kernel, launch, note, 2, 100, seconds=3)
-    assert [task.number for task in submitted] == [0, 1, 2]
+    assert [task.number for task in submitted] == [0, 1, 2, 3]
     assert all(task.spent < 3 for task in submitted)
-    with pytest.raises(LaunchError, match="1e-09 seconds, is over: 2 of 9 blocks are done"):
+    with pytest.raises(LaunchError, match="1e-09 seconds, is over: 6 of 9 blocks are done"):
         in_parts(*launch_body("x[g] = 1;"), seconds=1e-9)
+
+
+def test_time_in_which_parts_only_wait_does_not_count() -> None:
+    kernel, launch = launch_body("x[g] = 1;")
+    submit = at_once(kernel, launch)
+
+    def wait(task: PartTask) -> Future[Part]:
+        time.sleep(0.5)
+        return submit(task)
+
+    assert simulate_in_parts(kernel, launch, wait, 2, 100, seconds=2).seconds > 2.4
+
+
+def test_a_part_that_hangs_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "SLOWEST", 3.0)
+    ways: list[Future[Part]] = []
+
+    def submit(task: PartTask) -> Future[Part]:
+        ways.append(Future())
+        return ways[-1]
+
+    with pytest.raises(LaunchError, match="waited for a processor for 3 times as long") as error:
+        simulate_in_parts(*launch_body("x[g] = 1;"), submit, 2, 100, seconds=0.1)
+    assert error.value.depends_on_machine
+    assert [way.cancelled() for way in ways] == [True, True]
 
 
 def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,6 +395,58 @@ def test_the_command_says_the_same_from_two_processes(tmp_path: Path) -> None:
         seconds = json.loads(done.stdout)["seconds"]
         texts.append(done.stdout.replace(f'"seconds": {seconds!r}', '"seconds": 0'))
     assert texts[0] == texts[1]
+
+
+def test_a_heavy_launch_is_split_if_jobs_do_not_say_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def split(kernel: Kernel, launch: Launch, jobs: int, *_: object) -> Report:
+        asked.append(jobs)
+        return simulate(kernel, launch)
+
+    monkeypatch.setattr(terminal, "simulate_in_processes", split)
+    monkeypatch.setattr(terminal, "processor_count", lambda: 5)
+    arguments = command(tmp_path, "x[g] = 1;", grid=9)[3:]
+    assert terminal.main(arguments) == 0
+    assert asked == []
+    monkeypatch.setattr(terminal, "HEAVY_SECONDS", 0.0)
+    for jobs in ([], ["--jobs", "1"], ["--jobs", "3"]):
+        assert terminal.main([*arguments, *jobs]) == 0
+    assert asked == [5, 3]
+
+
+# The statements that the first thread executes, tests of loops included; n is 40.
+STATEMENTS = {
+    "x[g] = 1;": 1,
+    "if (t < 3) x[g] = 1; else x[g] = 2;": 3,
+    "for (int i = 0; i < 100; ++i) x[g] += 1;": 1 + 100 * 2,
+    "for (int i = n; i > 0; i -= 2) x[g] += 1;": 1 + 20 * 2,
+    "for (int i = t; n > i; i += blockDim.x / 2) x[g] += 1;": 1 + 2.5 * 2,
+    "int m = (n + 15) / 16; for (int i = 0; i < m; i++) "
+    "for (int j = 0; j < 16 * i + (1 << 3); j++) x[g] += j;": 2 + 3 * (1 + 1 + 32 * 2),
+    "for (int i = 0; i < n; ++i) for (int j = 0; j < i; ++j) x[g] = j;": 1 + 40 * (2 + 20 * 2),
+    "for (int i = 0; i < min(n, 7); ++i) ;": 1 + 7,
+    "for (int i = 0; i < n / (n - 40); ++i) ;": 1 + 32,
+    "for (int i = 0; i < n; i += y[0]) ;": 1 + 32,
+    "while (x[g] > 0) x[g] -= 1;": 32 * 2,
+    "do x[g] = 1; while (0);": 32 * 2,
+}
+
+
+@pytest.mark.parametrize("body", STATEMENTS)
+def test_the_statements_of_an_estimate(body: str) -> None:
+    one, counted = (
+        launch_text(
+            f"__global__ void k(float* x, float* y, int n) "
+            f"{{ int t = threadIdx.x, g = blockIdx.x; {text} }}",
+            grid=9, x=np.zeros(9, np.float32), y=np.zeros(9, np.float32), n=40,
+        )
+        for text in ("", body)
+    )  # fmt: skip
+    share = estimate_seconds(*counted) / estimate_seconds(*one)
+    assert 2 * share - 2 == pytest.approx(STATEMENTS[body])
 
 
 def test_the_command_says_why_one_process_runs_it(tmp_path: Path) -> None:

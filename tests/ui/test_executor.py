@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from simulator import LaunchError, SourceError
+from simulator.split.processes import processor_count
 from tests.ui import jobs
 from tests.until import until
 from ui.jobs import workers as workers_module
@@ -307,7 +308,7 @@ def test_the_environment_says_how_many_processes_there_are(
     monkeypatch: pytest.MonkeyPatch, value: str, count: int | None
 ) -> None:
     monkeypatch.setenv(VARIABLE, value)
-    assert executor.worker_count() == (executor.processor_count() + 2 if count is None else count)
+    assert executor.worker_count() == (processor_count() + 2 if count is None else count)
 
 
 def test_the_app_never_computes_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:

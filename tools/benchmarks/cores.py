@@ -12,10 +12,10 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
+from simulator.split.processes import processor_count
 from ui.drawing.look import Look
 from ui.jobs.workers import Workers
 from ui.run.compute import open_scene, place
-from ui.run.executor import processor_count
 from ui.view.view_url import DEFAULT, View
 
 VIEWS = 24  # for each process

@@ -17,7 +17,7 @@ from ui.gpu.grid_jobs import Checked, Grid, build_grid, check_grid, run_part
 from ui.jobs import workers
 from ui.jobs.lanes import Lanes
 
-SECONDS = 3600.0  # a run may take so long
+SECONDS = 3600.0  # of processors, that a run may take
 MOST_PARTS = 100_000  # a part is one chunk of blocks, so that others' jobs come soon
 T = TypeVar("T")
 RUNS = 2  # at once: the app itself holds the arrays of each

@@ -12,6 +12,7 @@ import os
 from concurrent.futures import Executor
 from contextlib import suppress
 
+from simulator.split.processes import processor_count
 from ui.jobs.cluster import Cluster
 from ui.jobs.lanes import Lanes
 from ui.jobs.workers import Workers
@@ -48,10 +49,3 @@ def lanes() -> Lanes:
     workers = executor()
     size = workers.size if isinstance(workers, Cluster) else worker_count()
     return Lanes(workers, max(1, size - OTHERS))
-
-
-def processor_count() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
