@@ -160,6 +160,19 @@ def test_the_functions_of_bfloat16(expression: str) -> None:
     )
 
 
+def test_nan_of_float_is_one_number_as_double_and_of_8_bits() -> None:
+    """What an H200 gave for each of these floats, also by way of a product."""
+    given = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFABCAA8], np.uint32).view(np.float32)
+    body = """d[i] = __double_as_longlong((double)x[i]);
+    p[i] = __nv_cvt_double_to_fp8((double)x[i] * 1.0000001, __NV_NOSAT, __NV_E4M3);
+    q[i] = __nv_cvt_double_to_fp8((double)x[i] * 1.0000001, __NV_NOSAT, __NV_E5M2);"""
+    arrays = {"x": given, "d": np.zeros(4, np.int64), "p": np.zeros(4, np.uint8)}
+    parameters = "float* x, long long* d, unsigned char* p, unsigned char* q"
+    found = run("fp8", parameters, body, 4, **arrays, q=np.zeros(4, np.uint8))
+    assert found["d"].tolist() == [0x7FFFFFFFE0000000] * 4
+    assert found["p"].tolist() == found["q"].tolist() == [0x7F] * 4
+
+
 def test_exponentials_of_bfloat16_are_an_h200s_where_they_are_not_floats() -> None:
     cells = np.array([0x40DB, 0xBC95], np.uint16)
     body = "o[i] = hexp(a[i]); o[i + 2] = hexp10(a[i]);"
