@@ -23,7 +23,7 @@ BEATS = 4  # of each preset, its first and its last among them
 # tensor core's fragments, which are in registers, a beat shows little.
 MOST = 0.33
 MOST_OF_PAIR = 0.38
-MOST_OF_TENSOR_CORE = 0.63
+MOST_OF_TENSOR_CORE = 0.72
 
 
 def white_share(picture: Image.Image, grounds: tuple[str, ...]) -> float:
