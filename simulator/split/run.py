@@ -64,17 +64,15 @@ def simulate_in_parts(
                     break  # these have more to say about where the time went
                 if begun:
                     budget.check()
-                blocks = ranges[begun]
                 done = budget.blocks_done
-                task = PartTask(begun, blocks, schedule, seconds, budget.spent, done)
+                task = PartTask(begun, ranges[begun], schedule, seconds, budget.spent, done)
                 running[submit(task)] = begun
                 begun += 1
             if failed and all(number > min(failed) for number in running.values()):
                 raise failed[min(failed)]  # where one process would have come to it
             for future in wait(running, WAIT_SECONDS, FIRST_COMPLETED).done:
                 number = running.pop(future)
-                part = future.result()
-                join.add(number, part)
+                join.add(number, part := future.result())
                 budget.blocks_done += len(ranges[number])
                 if part.error is not None:
                     failed[number] = part.error

@@ -124,6 +124,7 @@ def shows_scene(page: Page, term: str) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.deep
 def test_a_card_covers_no_button_beside_its_word(visit: Open) -> None:
     page = linked(ready(visit("/step")))
     for word in ("block", "barrier"):
@@ -135,7 +136,7 @@ def test_a_card_covers_no_button_beside_its_word(visit: Open) -> None:
         for part in range(1, 9):  # the way to the card takes longer than one may be away from both
             x = place["x"] + (box["x"] + box["width"] / 2 - place["x"]) * part / 8
             page.mouse.move(x, place["y"] + (box["y"] + 9 - place["y"]) * part / 8)
-            page.wait_for_timeout(100)
+            page.wait_for_timeout(50)
         expect(card(page)).to_be_visible()
         goes_away(page)
 

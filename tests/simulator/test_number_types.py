@@ -17,16 +17,22 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = "simulator/language/number_types.py"
 # Beside the table, the modules and folders whose subject a type is: C computes with half, host code
 # has its size, and texts mostly mean another half; two functions of bfloat16 are computed in a way
-# of their own; the GPU is measured with TF32.
+# of their own; the GPU is measured with TF32; the names of PTX's instructions have types in them.
+PTX = {
+    "simulator/frontend/assembly.py",
+    "simulator/frontend/unsupported.py",
+    "simulator/language/assembly.py",
+}
 SUBJECTS = {
     "half": {
         "simulator/language/ctype.py",
         "simulator/frontend/expression_values.py",
         "ui/glossary/route.py",
+        "simulator/language/assembly.py",
     },
-    "__nv_bfloat16": {"simulator/machine/short_floats.py"},
+    "__nv_bfloat16": {"simulator/machine/short_floats.py"} | PTX,
     "__nv_fp8_e4m3": {"simulator/language/functions.py", "simulator/machine/byte_conversions.py"},
-    "tf32": {"simulator/catalogue.py", "ui/gpu", "ui/gpu_charts", "ui/lessons"},
+    "tf32": {"simulator/catalogue.py", "ui/gpu", "ui/gpu_charts", "ui/lessons"} | PTX,
 }
 
 
