@@ -114,7 +114,7 @@ class Objects(Assignments):
                 given, by = self.name(), e.draw.choice(("auto", "auto&"))
                 names = ", ".join(self.name() for _ in record.members)
                 copied = f"memcpy(&{name}, &{given}, sizeof({record.name}));"
-                if e.draw.random() < 0.5 and not any(shape for _, _, shape in record.members):
+                if e.draw.random() < 0.75 and not any(shape for _, _, shape in record.members):
                     copied = f"{by} [{names}] = {given}; {name} = {{{names}}};"
                 self.put(f"{{ {record.name} {given} = {self.value_of(record, 1)}; {copied} }}")
             case 1:

@@ -10,7 +10,7 @@ from tests.fuzz.generator import generate
 
 KERNELS = 2000  # in which every construct comes several times
 RUN, BATCH = 600, 50  # of them are run
-SOME = 1200  # kernels that have every construct at least once
+SOME = 800  # kernels that have every construct at least once
 COMPILER = host_compiler()
 
 
