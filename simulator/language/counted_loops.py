@@ -47,6 +47,7 @@ from simulator.language.visit import (
     AssignedVariables,
     expressions_within,
     in_register,
+    read_variable,
     strip_casts,
     subexpressions,
 )
@@ -102,10 +103,10 @@ def counted_loop(loop: Loop, contractions: Contractions) -> CountedLoop | None:
     if not isinstance(test, Binary) or test.operator not in MIRRORED:
         return None
     left, right, operator = test.left, test.right, test.operator
-    if _read_variable(left) is not counter:
+    if read_variable(left) is not counter:
         left, right, operator = right, left, MIRRORED[operator]
     types = _integer_types(left)
-    if _read_variable(left) is not counter or types is None:
+    if read_variable(left) is not counter or types is None:
         return None
     if (step > 0) != (operator in ("<", "<=")):
         return None
@@ -147,15 +148,6 @@ def _step(advance: Expression) -> tuple[Variable, int] | None:
 
 def _is_whole(ctype: object) -> bool:
     return isinstance(ctype, Scalar) and ctype.dtype.kind in "iu"
-
-
-def _read_variable(expression: Expression) -> Variable | None:
-    """The variable that an expression reads, apart from conversions."""
-    match strip_casts(expression):
-        case Load(lvalue=Name(variable=variable)):
-            return variable
-        case _:
-            return None
 
 
 def _integer_types(expression: Expression) -> tuple[Scalar, ...] | None:

@@ -19,7 +19,6 @@ from simulator.language.tree import (
     If,
     Increment,
     Literal,
-    Load,
     Logical,
     Loop,
     Name,
@@ -32,6 +31,7 @@ from simulator.language.tree import (
 from simulator.language.visit import (
     defined_variable,
     expressions_of,
+    read_variable,
     strip_casts,
     subexpressions,
     walk,
@@ -112,7 +112,7 @@ def _tests(condition: Expression) -> list[Expression]:
 
 def _progresses(test: Expression, changes: dict[Variable, list[int | None]]) -> bool:
     """Whether one side of a comparison only moves toward the other, which does not change."""
-    variable = _variable(test)
+    variable = read_variable(test)
     if variable is not None:  # while (n), where n is halved or counted down
         steps = changes.get(variable, [])
         return bool(steps) and all(step is not None for step in steps)
@@ -128,14 +128,6 @@ def _progresses(test: Expression, changes: dict[Variable, list[int | None]]) -> 
         if steps and is_fixed and all(s is not None and s in (0, toward or s) for s in steps):
             return True
     return False
-
-
-def _variable(expression: Expression) -> Variable | None:
-    """The variable whose value an expression is; None if it is anything else."""
-    expression = strip_casts(expression)
-    if isinstance(expression, Load) and isinstance(expression.lvalue, Name):
-        return expression.lvalue.variable
-    return None
 
 
 def _variables(expression: Expression) -> list[Variable]:

@@ -202,6 +202,15 @@ def strip_casts(expression: tree.Expression) -> tree.Expression:
     return expression
 
 
+def read_variable(expression: tree.Expression) -> tree.Variable | None:
+    """The variable whose value an expression is, apart from conversions; None for any other."""
+    match strip_casts(expression):
+        case tree.Load(lvalue=tree.Name(variable=variable)):
+            return variable
+        case _:
+            return None
+
+
 def in_register(lvalue: tree.Expression) -> bool:
     """Whether an lvalue is a variable in a register, or a component of one: it has no address."""
     match lvalue:

@@ -13,6 +13,7 @@ from simulator.__main__ import main
 from simulator.language.ctype import Array, Scalar, convert
 from simulator.language.number_types import NUMBER_TYPES
 from simulator.sentences.line_values import values
+from tests.simulator.test_half import OPERATIONS
 
 TYPES = {each.word: each.ctype for each in NUMBER_TYPES.values() if each.ctype.encoding}
 BFLOAT16, E4M3, E5M2 = (TYPES[word] for word in ("bfloat16", "e4m3", "e5m2"))
@@ -68,17 +69,6 @@ def test_known_cells(word: str) -> None:
     kind = TYPES[word]
     assert kind.values_of(np.array(list(known), kind.cell_dtype)).tolist() == list(known.values())
     assert np.isnan(kind.values_of(np.array([0x7FFF >> (16 - 8 * kind.size)], kind.cell_dtype)))
-
-
-OPERATIONS = {
-    "a[i] + b[i]": lambda a, b, c: a + b,
-    "__hsub(a[i], b[i])": lambda a, b, c: a - b,
-    "__hmul_rn(a[i], b[i])": lambda a, b, c: a * b,
-    "a[i] / b[i]": lambda a, b, c: a / b,
-    "__hfma(a[i], b[i], c[i])": lambda a, b, c: a * b + c,
-    "a[i] * b[i] + c[i]": lambda a, b, c: a * b + c,
-    "c[i] - a[i] * b[i]": lambda a, b, c: c - a * b,
-}
 
 
 @pytest.mark.parametrize("expression", OPERATIONS)

@@ -13,9 +13,7 @@ async function mount(parent, data) {
   const [figure, picture, button] = ["figure", "img", "button"].map((one) => parent.querySelector(one));
   const closing = new AbortController();
   const { signal } = closing;
-  const app = { close };
-  parent.__tilewise = app;
-  const beats = await unpack(data);
+  let beats = [];
   let at = 0;
   let timer = null;
   function show(beat) {
@@ -49,7 +47,9 @@ async function mount(parent, data) {
     closing.abort();
     for (const one of beats) URL.revokeObjectURL(one);
   }
-  if (parent.__tilewise !== app) return close(); // left meanwhile
+  parent.__tilewise = { close };
+  beats = await unpack(data);
+  if (signal.aborted) return close(); // left meanwhile
   button.addEventListener("click", toggle, { signal });
   document.addEventListener("keydown", pressed, { signal });
   show(0);

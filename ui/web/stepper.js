@@ -189,6 +189,7 @@ function mount(parent) {
     player.stage.fit();
     resized();
   }
+
   function choose(name) {
     flush();
     tell("setTriggerValue", "chosen", { name });
