@@ -30,7 +30,7 @@ SCENE = {"kernel": "naive", "with": "tiled", "M": "8", "N": "8", "K": "8"}  # of
 FOLDER = Path(__file__).parent
 IDEA = (
     "See how a GPU multiplies matrices by tiles: a real CUDA kernel, statement by statement.",
-    "The text on the screen is the text that the simulator runs and the text that a GPU runs. "
+    "The code on the screen is the code that the simulator runs and the code that a GPU runs. "
     "You need no GPU.",
 )
 
