@@ -136,13 +136,16 @@ def beside(earlier: Sequence[Comparison], later: Comparison) -> list[Comparison]
 
 def write_file(recording: Mapping[str, Any], path: Path, when: datetime) -> Path:
     """Write a recording's keys, with its format and date before them; the path."""
-    head = {
-        "format": FORMAT,
-        "recorded": when.astimezone(UTC).isoformat(timespec="seconds"),
-    }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(head | dict(recording), indent=1) + "\n", encoding="utf-8")
+    dated = with_date(recording, when)
+    path.write_text(json.dumps(dated, indent=1) + "\n", encoding="utf-8")
     return path
+
+
+def with_date(recording: Mapping[str, Any], when: datetime) -> dict[str, Any]:
+    """A recording's keys, with the format and the date before them."""
+    recorded = when.astimezone(UTC).isoformat(timespec="seconds")
+    return {"format": FORMAT, "recorded": recorded, **recording}
 
 
 def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> Run:
@@ -150,11 +153,15 @@ def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> R
 
     BrokenFileError where it is no recording, or `parse` raises ValueError, a sentence.
     """
-    text = read_text(path)
+    return parse_text(path.name, read_text(path), parse)
+
+
+def parse_text(name: str, text: str, parse: Callable[[dict[str, Any], datetime], Run]) -> Run:
+    """Likewise of the text of a file of that name."""
     try:
         found: Any = json.loads(text)
     except json.JSONDecodeError as error:
-        broken = Broken(path.name, error.lineno, f"This is no JSON: {error.msg}.")
+        broken = Broken(name, error.lineno, f"This is no JSON: {error.msg}.")
         raise BrokenFileError(broken) from None
     try:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -165,7 +172,7 @@ def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> R
         return parse(found, when)
     except ValueError as error:
         line = json_line(text, str(error))
-        raise BrokenFileError(Broken(path.name, line, str(error))) from None
+        raise BrokenFileError(Broken(name, line, str(error))) from None
 
 
 def json_line(text: str, sentence: str) -> int:
