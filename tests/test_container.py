@@ -84,6 +84,7 @@ def test_the_image_has_what_a_scene_needs(context: Path) -> None:
     assert done.stdout == "Scene of tiled: 41 steps\n"
 
 
+@pytest.mark.deep
 def test_every_page_opens_from_the_image_s_files(context: Path) -> None:
     script = (
         "from pathlib import Path\n"

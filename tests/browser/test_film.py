@@ -71,8 +71,12 @@ def test_an_mp4_lasts_as_long_as_its_steps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "count"),
-    [((), 13), (("--by", "statement"), 41), (("--steps", "9-13"), 3), (("--steps", "1-5"), 5)],
-)
+    [
+        ((), 13), (("--steps", "9-13"), 3),
+        pytest.param(("--by", "statement"), 41, marks=pytest.mark.deep),
+        pytest.param(("--steps", "1-5"), 5, marks=pytest.mark.deep),
+    ],
+)  # fmt: skip
 def test_a_film_shows_beats_or_statements(
     options: tuple[str, ...], count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -141,6 +141,7 @@ def test_a_card_covers_no_button_beside_its_word(visit: Open) -> None:
         goes_away(page)
 
 
+@pytest.mark.deep
 def test_a_word_of_a_lesson_shows_a_small_scene_that_opens(visit: Open) -> None:
     page = linked(visit("/learn?lesson=memory"))
     words = [".lesson-idea", "threads"]

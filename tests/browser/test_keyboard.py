@@ -262,6 +262,7 @@ PUT_ANEW = """() => {
 }"""  # as Streamlit does under load
 
 
+@pytest.mark.deep
 def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None:
     page = ready(visit("/step?kernel=padded&M=16&N=12&K=16&bx=1&tx=3&ty=2"))
     settled(page)

@@ -394,6 +394,7 @@ def test_nothing_is_wider_than_its_window(visit: Open) -> None:
         )
 
 
+@pytest.mark.deep
 def test_a_wide_array_of_cells_does_not_widen_a_phones_page(visit: Open) -> None:
     page = drawn(visit("/learn?lesson=loading", 390, 844), lessons()["loading"])
     expect(page.locator(".picker.cell button").last).to_be_attached()

@@ -104,6 +104,7 @@ def test_a_link_reopens_both(visit: Open) -> None:
     assert alike(picture(page), picture(again))
 
 
+@pytest.mark.deep
 def test_a_click_on_either_side_moves_both_threads(visit: Open) -> None:
     # A window that no other test opens: its first figure is laid out for its room, and stays.
     page = ready(visit(f"/step{ADDRESS}", 1290, 720))

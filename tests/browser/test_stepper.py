@@ -319,6 +319,7 @@ def test_a_step_is_announced(visit: Open) -> None:
     expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_contain_text("ty = 0")
 
 
+@pytest.mark.deep
 def test_another_size_begins_anew_and_a_focus_keeps_the_step(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
     for _ in range(10):

@@ -82,6 +82,7 @@ def test_a_click_moves_the_focus_and_keeps_the_step(
     until(page, f"Step {step + 1} of")
 
 
+@pytest.mark.deep
 def test_a_click_on_a_line_runs_to_its_next_execution(visit: Open) -> None:
     steps = recorded(View()).steps
     line = next(step.line for step in steps if len(step.accesses) == 2 and step.loops[1:])
@@ -414,6 +415,7 @@ def test_a_what_if_closes_its_list_and_says_what_it_did(visit: Open) -> None:
         expect(page.locator(".st-key-sentence")).to_have_text(text)
 
 
+@pytest.mark.deep
 def test_a_click_is_kept_that_follows_a_step_at_once(visit: Open) -> None:
     """Nothing is between the press and the release, as where a pad is tapped."""
     page = ready(visit("/step?M=16&N=16&K=16&TILE=8&edits=second-barrier&step=20"))

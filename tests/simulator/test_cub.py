@@ -82,6 +82,7 @@ def scan_in_order(x: Array, is_inclusive: bool) -> Array:
 
 
 @pytest.mark.parametrize("threads", BLOCKS)
+@pytest.mark.sample(3)
 def test_a_block_is_reduced_and_scanned_in_cubs_order(threads: int) -> None:
     x, report = run(
         f"using R = cub::BlockReduce<float, {threads}>; using S = cub::BlockScan<float, {threads}>;"

@@ -72,6 +72,7 @@ def test_known_cells(word: str) -> None:
 
 
 @pytest.mark.parametrize("expression", OPERATIONS)
+@pytest.mark.sample(3)
 def test_each_result_of_bfloat16_is_rounded_once(expression: str) -> None:
     count = 600
     random = np.random.default_rng(7)

@@ -63,6 +63,7 @@ def test_hazards_of_one_cause_are_told_once() -> None:
 
 
 @pytest.mark.parametrize("extra", ["", " + 1.0f"])
+@pytest.mark.deep
 def test_a_product_of_bfloat16_is_held_to_its_numbers(extra: str) -> None:
     text = f"""#include <mma.h>
 using namespace nvcuda;

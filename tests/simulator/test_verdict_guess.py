@@ -132,7 +132,7 @@ def test_a_product_is_known_by_its_signature(text: str, roles: str) -> None:
         " a += mass[j] * d / (d * d + 1); } acc[i] = a; }",
     ],
 )
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 def test_other_kernels_are_no_product(text: str) -> None:
     form = guessed(text)
     assert form.task == ""
@@ -615,6 +615,7 @@ def judged(text: str, task: str | None = None) -> Verdict:
         ("A[e * M + i]", "B[e * N + j]", "product_of_columns"),
     ],
 )
+@pytest.mark.deep
 def test_a_wrong_product_that_is_another_one_says_which(left: str, right: str, name: str) -> None:
     text = product(PLAIN, "M", "N", "K", left, right, "C[i * N + j] = s;")
     assert guessed(text).task == name
@@ -678,6 +679,7 @@ def test_wrong_tiles_are_wrong(old: str, new: str) -> None:
     assert (judged(TILES.replace(old, new), "product").state is State.RIGHT) is is_right
 
 
+@pytest.mark.deep
 def test_operands_that_are_exchanged_are_no_other_layout() -> None:
     text = TILES.replace(", int M, int N, int K", ", int M").replace("* N", "* M")
     text = text.replace(", N", ", M").replace("* K", "* M").replace(", K", ", M")

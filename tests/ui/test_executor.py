@@ -84,6 +84,7 @@ def test_a_job_goes_elsewhere_where_the_like_of_it_takes_long(workers: Workers) 
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.deep
 def test_a_job_waits_as_long_as_what_is_kept_took(is_kept: bool) -> None:
     workers = Workers(2, by_first, lambda place: is_kept)
     first = workers.submit(jobs.process_after, "a", 8 * PATIENCE).result(SECONDS)

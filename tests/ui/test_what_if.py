@@ -239,7 +239,7 @@ TENSOR_BARRIERS = [
         *(("tensor_fp32", *case) for case in TENSOR_BARRIERS),
     ],
 )
-@pytest.mark.sample(4)
+@pytest.mark.sample(7)
 def test_each_of_many_barriers_is_missed_where_the_launch_comes_to_it(
     name: str, key: str, sizes: tuple[int, int, int], kinds: set[str]
 ) -> None:
