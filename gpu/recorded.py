@@ -107,7 +107,7 @@ def write(
 
 
 def beside(earlier: Sequence[Comparison], later: Comparison) -> list[Comparison]:
-    """The earlier comparisons with a later one, in place of what they have of its size and kernels.
+    """The earlier comparisons with a later one, instead of what they have of its size and kernels.
 
     A ratio belongs to the run that it was measured in: cuBLAS's row is the later one's where no
     kernel of its precision is an earlier one's.

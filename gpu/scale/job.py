@@ -1,4 +1,4 @@
-"""The job behind `python -m gpu scale`: one product over several GPUs, verified, then timed."""
+"""The job of `python -m gpu scale`: one product over several GPUs, verified, then timed."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class CandidateWalk:
     ) -> Value:
         """Walk a ?:, && or ||.
 
-        A side that assigns variables is a branch of its own; the basic block goes on behind it.
+        A side that assigns variables is a branch of its own; the basic block goes on after it.
         """
         assigned = set[tree.Variable]().union(*map(self._assigned.in_expression, branches))
         if not assigned:

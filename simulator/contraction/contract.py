@@ -121,7 +121,7 @@ def _is_hoisted(walk: CandidateWalk, products: list[Candidate], sums: list[Sum])
 
 
 def _in_reach(block: BasicBlock, uses: list[FinalUse]) -> bool:
-    """Whether all sums are in the product's basic block, or the only one in an if behind it."""
+    """Whether all sums are in the product's basic block, or the only one in an if after it."""
     if all(use.block is block for use in uses):
         return True
     if len(uses) > 1:

@@ -66,7 +66,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class FinalUse:
-    """What uses a value in the end, behind the variables that it went through."""
+    """What uses a value in the end, once variables have passed it on."""
 
     consumer: SumOperand | OtherUse
     block: BasicBlock  # where it is used

@@ -91,7 +91,7 @@ class ValueNumbering:
         self._current[variable] = value
 
     def store(self) -> None:
-        """A store, a call or a barrier: memory may have changed, and later loads stay behind it."""
+        """A store, a call or a barrier: memory may have changed, and later loads stay after it."""
         self._loads += 1
         self._stores += 1
 

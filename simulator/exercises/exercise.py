@@ -142,7 +142,7 @@ def _check_numbers(file: _File, form: LaunchForm) -> None:
     sizes = [size for one in file.requirement for size in one.launch_sizes]
     for key, size in (("counted_at", file.counted_at), *(("requirement.sizes", s) for s in sizes)):
         if set(size) != numbers:
-            raise ValueError(f"{key} has {', '.join(size)} in place of {', '.join(numbers)}.")
+            raise ValueError(f"{key} has {', '.join(size)} instead of {', '.join(numbers)}.")
     limits = [expression for one in file.requirement for expression in one.expressions]
     for key, expression in (
         ("work.count", file.work.count),

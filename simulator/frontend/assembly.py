@@ -62,7 +62,7 @@ TYPES: Mapping[str, Scalar] = {
 CONSTRAINTS = {
     "h": (False, 2), "r": (False, 4), "l": (False, 8), "f": (True, 4), "d": (True, 8),
 }  # fmt: skip
-# Which instruction gives which built-in variable, whose axis stands behind it.
+# Which instruction gives which built-in variable, whose axis stands after it.
 BUILTINS = {"tid": "threadIdx", "ntid": "blockDim", "ctaid": "blockIdx", "nctaid": "gridDim"}
 OPERATORS = {
     "add": "+", "sub": "-", "mul.lo": "*", "and": "&", "or": "|", "xor": "^",
@@ -346,7 +346,7 @@ class _Assembly:
             if not operand.is_output:
                 raise self.error(
                     f'Inline assembly writes to %{number}, which is an input: write it as "='
-                    f'{operand.constraint}" behind the first colon.'
+                    f'{operand.constraint}" after the first colon.'
                 )
             lvalue = self._expressions.lvalue(operand.cursor)
             if isinstance(lvalue.ctype, Scalar) and isinstance(value.ctype, Scalar):
@@ -517,7 +517,7 @@ def _fence(assembly: _Assembly, found: re.Match[str], operands: list[str]) -> No
 
 
 def _copy(assembly: _Assembly, found: re.Match[str], operands: list[str]) -> None:
-    """cp.async: the bytes behind the fourth operand are zeros."""
+    """cp.async: the bytes after the fourth operand are zeros."""
     to, origin, size, *rest = assembly.take(operands, 3, 4)
     copied = assembly.number(size)
     if copied not in (4, 8, 16) or (found[1] == "cg" and copied != 16):

@@ -114,14 +114,14 @@ class Unit(cindex.TranslationUnit):  # type: ignore[misc]  # the bindings have n
 
 
 def parse(
-    code: DeviceCode, filename: str, defines: Mapping[str, str], behind: str = ""
+    code: DeviceCode, filename: str, defines: Mapping[str, str], appended: str = ""
 ) -> tuple[cindex.Cursor, list[cindex.Diagnostic]]:
     """The translation unit's cursor, and what clang says about it.
 
-    defines are the compiler's -D macros, behind is a text behind the device code. Raises
+    defines are the compiler's -D macros, appended is code after the device code. Raises
     SourceError for a text that no compiler may get.
     """
-    text = code.text + behind
+    text = code.text + appended
     try:
         check_directives(text, defines, takes_pasting=True)
     except SourceError as error:

@@ -109,7 +109,7 @@ class Declarations:
                 raise SourceError(f"A variable of type {lowered} is not supported.", span)
 
     def recover(self, cursor: Any) -> None:
-        """Declare the variable of a declaration with an error, as the statements behind it use it.
+        """Declare the variable of a declaration with an error, as the statements after it use it.
 
         It fails where its type is not known, or is none of a number, a pointer or an array.
         """

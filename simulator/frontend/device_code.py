@@ -48,7 +48,7 @@ class DeviceCode:
     kept: tuple[Kept, ...]  # besides the kernel
 
     def line(self, number: int) -> int:
-        """The line of the file's text that a line of this text is; those behind it stay behind."""
+        """The line of the file that a line of this code is; lines beyond it keep their number."""
         return original_line(self.lines, number)
 
     def kept_at(self, line: int) -> Kept | None:
@@ -135,7 +135,7 @@ class SourceFile:
         return self.line(start), self.line(end - 1)
 
     def place(self, declaration: Declaration) -> tuple[int, int]:
-        """The characters of a declaration: the first, and the one behind the last."""
+        """The characters of a declaration: the first, and the one after the last."""
         tokens = self.top.tokens
         return tokens[declaration.first].start, tokens[declaration.last - 1].end
 
@@ -152,8 +152,8 @@ class SourceFile:
         """Whether a function is only declared: a semicolon follows upon its parameters."""
         if one.parenthesis is None or one.body is not None:
             return False
-        behind = self.top.matching_bracket.get(one.parenthesis, one.last) + 1
-        return behind < one.last and self.top.tokens[behind].text == ";"
+        after = self.top.matching_bracket.get(one.parenthesis, one.last) + 1
+        return after < one.last and self.top.tokens[after].text == ";"
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -359,7 +359,7 @@ class SourceFile:
         return headers
 
     def _mark_linkage(self, blanks: bytearray) -> None:
-        """Mark extern "C" without a space behind it, as in extern "C"__global__.
+        """Mark extern "C" without a space after it, as in extern "C"__global__.
 
         C++ reads that as a literal with a suffix, which clang refuses; nvcc takes it.
         """

@@ -125,7 +125,7 @@ class LostDeclarations:
         self.lines: set[int] = set()  # of the text, from 1
 
     def explain(self, diagnostic: Any, name: str | None) -> bool:
-        """Whether an error follows from such a declaration: it is behind it, or its name's use."""
+        """Whether an error follows from such a declaration: it is after it, or its name's use."""
         if name is None:
             return diagnostic.location.line in self.lines
         word = re.compile(rf"\b{re.escape(name)}\b")
@@ -159,7 +159,7 @@ def _error(
 ) -> Diagnostic:
     message, span = _sentence(diagnostic, filename, code)
     lines, number = code.text.split("\n"), diagnostic.location.line
-    # The use of a template's instance is behind the last line.
+    # The use of a template's instance is after the last line.
     written = lines[number - 1] if span is not None and number <= len(lines) else ""
     if ERROR_DIRECTIVE.match(written):
         stopped = f"This text stops here by #error: {diagnostic.spelling.strip(chr(34))}"

@@ -22,7 +22,7 @@ MACRO_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 ONE_LINE = re.compile(r"[^\n\r\v\f]*")
 SPLICE = re.compile(r"\\[ \t]*\n")
 SPACE = re.compile(r"[\s\u180e]*")  # what clang takes for spaces, and Python
-# Behind a #: what asks for a file, or says that the lines behind it are of one.
+# Behind a #: what asks for a file, or says that the lines after it are of one.
 FORBIDDEN_NAME = re.compile(
     r"(?:include\w*|__include_macros|import|embed|using|line)\b|\d+[ \t]*\""
 )
@@ -138,7 +138,7 @@ def _check_spliced(text: str, takes_pasting: bool) -> None:
 
 
 def directives(spliced: str) -> Iterator[tuple[int, int]]:
-    """Where directives may be in a text without splices: each one's sign, and the name behind it.
+    """Where directives may be in a text without splices: each one's sign, and the name after it.
 
     Between them are spaces and comments. No position is visited twice, so that the time is linear.
     """

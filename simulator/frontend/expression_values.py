@@ -235,7 +235,7 @@ class _Parser:
         return None
 
     def _parenthesis(self) -> Value:
-        """What is behind "(": a cast or an expression in parentheses."""
+        """What is after "(": a cast or an expression in parentheses."""
         words = []
         start = self.position
         while self._next() in INTEGER_TYPES | FLOAT_TYPES:

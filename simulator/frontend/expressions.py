@@ -412,7 +412,7 @@ def _number_of_bits(cursor: Any) -> Any:
 
 
 def _is_text(cursor: Any) -> bool:
-    """Whether an expression is a string in quotes, behind its conversions."""
+    """Whether an expression is a string in quotes, after its conversions."""
     while cursor.kind == CursorKind.UNEXPOSED_EXPR:
         cursor = only_child(cursor)
     return bool(cursor.kind == CursorKind.STRING_LITERAL)

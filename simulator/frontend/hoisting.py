@@ -36,7 +36,7 @@ from simulator.language.visit import strip_casts, subexpressions
 from simulator.language.waiting import waits
 
 EXPRESSIONS = get_args(Expression)
-Taken = tuple[list[Statement], Expression]  # statements, and what is evaluated behind them
+Taken = tuple[list[Statement], Expression]  # statements, and what is evaluated after them
 NODES = (*EXPRESSIONS, *get_args(Statement))
 
 
@@ -50,23 +50,23 @@ def hoist(statement: Statement) -> Statement:
             return dataclasses.replace(statement, statements=tuple(map(hoist, statements)))
         case Declare(value=value) if value is not None:
             before, value = hoist_calls(value)
-            return behind(before, dataclasses.replace(statement, value=value))
+            return in_sequence(before, dataclasses.replace(statement, value=value))
         case Declare(cells=cells) if cells:
             taken = [hoist_calls(cell) for cell in cells]
             before = [call for calls, _ in taken for call in calls]
             values = tuple(value for _, value in taken)
-            return behind(before, dataclasses.replace(statement, cells=values))
+            return in_sequence(before, dataclasses.replace(statement, cells=values))
         case Evaluate(expression=expression):
             before, expression = hoist_calls(expression)
             match strip_casts(expression):
                 case Load(lvalue=Name()) if before:  # nothing takes the call's value
-                    return behind(before[:-1], before[-1])
-            return behind(before, dataclasses.replace(statement, expression=expression))
+                    return in_sequence(before[:-1], before[-1])
+            return in_sequence(before, dataclasses.replace(statement, expression=expression))
         case _:
             return statement
 
 
-def behind(before: Iterable[Statement], statement: Statement) -> Statement:
+def in_sequence(before: Iterable[Statement], statement: Statement) -> Statement:
     """Statements one after another, in the scope that is there; only the last if there is one."""
     all_ = (*before, statement)
     return Sequence(statement.span, all_, opens_scope=False) if len(all_) > 1 else statement

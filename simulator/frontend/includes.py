@@ -95,7 +95,7 @@ class Inclusions:
         return file
 
     def leave(self) -> None:
-        """Go on behind the #include of a file that has been read, if there is one."""
+        """Go on after the #include of a file that has been read, if there is one."""
         self.pieces.append((self._start, self._open.pop().end))
         if self._resumed:
             self._start = self._resumed.pop()

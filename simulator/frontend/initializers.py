@@ -51,11 +51,11 @@ class Items:
         self._next = 0
 
     def peek(self) -> Any:
-        """The next value, None behind the last."""
+        """The next value, None after the last."""
         return self._children[self._next] if self._next < len(self._children) else None
 
     def take(self) -> Any:
-        """The next value, which is then behind."""
+        """The next value, which then has been taken."""
         self._next += 1
         return self._children[self._next - 1]
 

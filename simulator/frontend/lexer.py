@@ -6,7 +6,7 @@ import re
 
 # A string or character constant is one token too, whose end class Quotes finds.
 TOKEN = re.compile(r"""[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##|%:(?:%:)?|\S""")
-QUOTED = {  # by quote: what may stand behind it, up to the end of a line without a splice
+QUOTED = {  # by quote: what may stand after it, up to the end of a line without a splice
     quote: re.compile(rf"(?:\\.|[^{quote}\\\n])*+", re.DOTALL) for quote in "\"'"
 }
 COMMENT_OR_QUOTE = re.compile(r"""//(?:\\\r?\n|[^\n])*+|/\*.*?(?:\*/|\Z)|["']""", re.DOTALL)
@@ -18,7 +18,7 @@ WIDE_SPACES = re.compile(r"[\v\f]")
 def in_one_spelling(text: str) -> str:
     r"""The text as all of this reads it, whatever wrote it: its lines end with \n alone.
 
-    To clang a lone \r ends a line too, also behind a backslash, and to NVRTC it does not: a line
+    To clang a lone \r ends a line too, also after a backslash, and to NVRTC it does not: a line
     that one of them takes for a directive would be none to the other. Form feeds and vertical tabs
     become spaces, and a byte-order mark goes.
 
@@ -42,7 +42,7 @@ class Quotes:
         self._open_until = dict.fromkeys(QUOTED, 0)  # quotes before this have no end
 
     def end(self, start: int) -> int | None:
-        """The position behind the string whose first quote is at `start`; None without an end."""
+        """The position after the string whose first quote is at `start`; None without an end."""
         quote = self._text[start]
         if start < self._open_until[quote]:
             return None
@@ -71,7 +71,7 @@ def tokens(text: str) -> list[str]:
 def blank_comments(text: str) -> str:
     """The text with its comments turned to spaces: all other characters stay where they are.
 
-    A // comment goes on behind a line splice (C++17 [lex.phases]); strings are not comments.
+    A // comment goes on after a line splice (C++17 [lex.phases]); strings are not comments.
 
     >>> blank_comments("int i; // why")
     'int i;       '

@@ -16,7 +16,7 @@ from simulator.language.errors import SourceError, Span
 MAX_TOKENS = 30_000  # of a text with its macros expanded; a long kernel has a tenth of that
 MAX_WORK = 100_000  # tokens read, with those of macros that expand to nothing
 MAX_STATEMENT = 2_000  # tokens between ; { and }: a parser recurses as deep as a statement is long
-MAX_LETTERS = 1_000  # of a name or number; clang crashes at 50,000 digits behind a point
+MAX_LETTERS = 1_000  # of a name or number; clang crashes at 50,000 digits after a point
 MAX_BRACKETS = 120  # brackets open at once
 
 DEFINE = re.compile(r"\s*(?:#|%:)\s*define\s+([A-Za-z_]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
@@ -175,7 +175,7 @@ def _expand(
                 yield token, line, expanded_from
                 continue
             arguments, closing = _arguments(pending, macro.parameters, counter)
-            expanded_from &= closing  # an expansion in which the call does not end is behind it
+            expanded_from &= closing  # an expansion in which the call does not end is after it
         expanding = macro.expanding if arguments else frozenset()
         expanded = {
             name: list(_expand(given, macros, counter, depth + 1))

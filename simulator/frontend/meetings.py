@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from simulator.frontend.hoisting import Taken, behind, result_of, take_out, value_of
+from simulator.frontend.hoisting import Taken, in_sequence, result_of, take_out, value_of
 from simulator.language.functions import MEETING_FUNCTIONS
 from simulator.language.tree import (
     Call,
@@ -65,7 +65,7 @@ def _statement(statement: Statement, within: bool) -> Statement:
             within = within or _may_meet(statement)
             no = None if no is None else _statement(no, within)
             changed = If(statement.span, condition, _statement(yes, within), no)
-            return behind(before, changed)
+            return in_sequence(before, changed)
         case Sequence(statements=statements):
             inner = tuple(_statement(each, within) for each in statements)
             return dataclasses.replace(statement, statements=inner)
@@ -73,25 +73,25 @@ def _statement(statement: Statement, within: bool) -> Statement:
             before, selector = _take(statement.selector, within)
             inner = tuple(_statement(each, within) for each in body)
             changed_switch = dataclasses.replace(statement, selector=selector, body=inner)
-            return behind(before, changed_switch)
+            return in_sequence(before, changed_switch)
         case Loop():
             return _loop(statement, within)
         case Function():
             return _function(statement, within)
         case Declare(value=value) if value is not None and not _is_meeting(value):
             before, value = _take(value, within)
-            return behind(before, dataclasses.replace(statement, value=value))
+            return in_sequence(before, dataclasses.replace(statement, value=value))
         case Declare(cells=cells) if cells:
             taken = [_take(cell, within) for cell in cells]
             before = [call for calls_, _ in taken for call in calls_]
             values = tuple(value for _, value in taken)
-            return behind(before, dataclasses.replace(statement, cells=values))
+            return in_sequence(before, dataclasses.replace(statement, cells=values))
         case Evaluate(expression=expression) if not _is_meeting(expression):
             before, expression = _take(expression, within)
             match strip_casts(expression):
                 case Load(lvalue=Name()) if before:  # nothing takes the call's value
-                    return behind(before[:-1], before[-1])
-            return behind(before, dataclasses.replace(statement, expression=expression))
+                    return in_sequence(before[:-1], before[-1])
+            return in_sequence(before, dataclasses.replace(statement, expression=expression))
         case _:
             return statement
 

@@ -21,7 +21,7 @@ class UndefinedError(SourceError):
 
 
 class LimitError(SourceError):
-    """An error behind which nothing more is lowered."""
+    """An error after which nothing more is lowered."""
 
 
 class Mistakes:
@@ -39,10 +39,10 @@ class Mistakes:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Note the error that what is within raises, and go on behind it.
+        """Note the error that what is within raises, and go on after it.
 
         It is no error of its own if others were noted since it began: it follows from them.
-        Raises LimitError behind the last of MAX_ERRORS.
+        Raises LimitError after the last of MAX_ERRORS.
         """
         caught = self._caught
         try:

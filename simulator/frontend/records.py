@@ -175,7 +175,7 @@ def as_expression(setup: Sequence[Statement], name: str, span: Span) -> Expressi
 
 
 def merge(declarations: Sequence[Declare], statements: Sequence[Statement]) -> list[Statement]:
-    """Declarations and the statements behind them, with first values made part of the former."""
+    """Declarations and the statements after them, with first values made part of the former."""
     waiting = {declare.variable: declare for declare in declarations}
     merged: list[Statement] = []
     position = 0

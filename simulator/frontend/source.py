@@ -30,7 +30,7 @@ def set_defines(text: str, values: Mapping[str, str]) -> tuple[str, dict[str, st
 
 
 def _with_value(value: str, found: re.Match[str]) -> str:
-    """A #define line with its value replaced; a comment behind it and the space before it stay.
+    """A #define line with its value replaced; a comment after it and the space before it stay.
 
     found has the line up to the value, and the rest; the old value has at least one character.
     """

@@ -53,7 +53,7 @@ from simulator.language.tree import (
 )
 from simulator.language.waiting import waits
 
-CASE_CHILDREN = 2  # of a case label: its value and the statement behind it
+CASE_CHILDREN = 2  # of a case label: its value and the statement after it
 FOR_CLAUSES = ["start", "condition", "advance"]  # as class Loop names them
 WITH_HEADS = frozenset(
     {
@@ -203,7 +203,7 @@ class Statements:
             raise ConsequenceError("The head of this statement has an error.", span)
 
     def _declaration(self, cursor: Any) -> Statement:
-        """A declaration; its name is known behind one with an error, too, if its type is."""
+        """A declaration; its name is known after one with an error, too, if its type is."""
         with self._mistakes.noted():
             self._mistakes.check_read(cursor)
             return hoist(self._declarations.lower(cursor))
@@ -221,7 +221,7 @@ class Statements:
         return Sequence(span_of(cursor), statements)
 
     def _condition(self, cursor: Any, variable: Any) -> tuple[list[Statement], Expression]:
-        """A condition, behind the variable that it declares and the calls in which threads wait."""
+        """A condition, after the variable that it declares and the calls in which threads wait."""
         declared = [] if variable is None else [self._declaration(variable)]
         with self._mistakes.noted():
             value = self._expressions.value(cursor)
@@ -329,7 +329,7 @@ class Statements:
         return _in_scope([*start, *before], Switch(span, value, tuple(labels), tuple(body)))
 
     def _return(self, children: list[Any], span: Span) -> Statement:
-        """A return, behind the assignment of its value to the function's result."""
+        """A return, after the assignment of its value to the function's result."""
         if not children:
             return Return(span)
         if self._result is None:

@@ -25,8 +25,8 @@ def template_parameters(
     source: SourceFile, declaration: Declaration
 ) -> tuple[TemplateParameter, ...]:
     """The parameters of a declaration's `template <…>`; none for what is no template."""
-    first, behind = declaration.first, source.top.behind_template(declaration.first)
-    inside = source.top.tokens[first + 2 : max(first + 2, behind - 1)]  # between < and >
+    first, after = declaration.first, source.top.after_template(declaration.first)
+    inside = source.top.tokens[first + 2 : max(first + 2, after - 1)]  # between < and >
     return tuple(_parameter(text.split()) for text in split_arguments(inside))
 
 
@@ -80,7 +80,7 @@ def instantiate(
             values.append((parameter.name, value))
         tokens = source.top.tokens
         start = tokens[kernel.first].start
-        end = tokens[source.top.behind_template(kernel.first) - 1].end
+        end = tokens[source.top.after_template(kernel.first) - 1].end
         return text[:start] + blank(text[start:end]) + text[end:], values, macros
     return text, [], macros
 

@@ -33,7 +33,7 @@ class Declaration:
     """One declaration outside functions: its tokens' range, what it declares and what it is."""
 
     first: int  # index of its first token
-    last: int  # index behind its last token
+    last: int  # index after its last token
     names: tuple[str, ...]  # what it declares; for a member function its class's, too
     scope: tuple[str, ...]  # the named namespaces around it, outermost first
     is_kernel: bool
@@ -82,12 +82,12 @@ class TopLevel:
         end = self.matching_bracket.get(function.parenthesis, function.last)
         return self.tokens[function.parenthesis + 1 : end]
 
-    def _within(self, index: int, behind: int) -> Iterator[Declaration]:
+    def _within(self, index: int, after: int) -> Iterator[Declaration]:
         """The declarations from one token up to another."""
         scopes = list[tuple[int, tuple[str, ...]]]()
-        while index < behind:
+        while index < after:
             text = self.tokens[index].text
-            if text in ACCESS and index + 1 < behind and self.tokens[index + 1].text == ":":
+            if text in ACCESS and index + 1 < after and self.tokens[index + 1].text == ":":
                 index += 2
                 continue
             if scopes and index == scopes[-1][0]:
@@ -103,7 +103,7 @@ class TopLevel:
             elif text in (";", "}"):
                 index += 1
             else:
-                limit = scopes[-1][0] if scopes else behind
+                limit = scopes[-1][0] if scopes else after
                 end = max(index + 1, min(limit, self._end(index)))
                 yield self._declaration(index, end, scopes[-1][1] if scopes else ())
                 index = end
@@ -131,9 +131,9 @@ class TopLevel:
         return (index, tuple(names)) if is_open else None
 
     def _end(self, first: int) -> int:
-        """The index behind the declaration that begins at `first`."""
+        """The index after the declaration that begins at `first`."""
         tokens, matching = self.tokens, self.matching_bracket
-        index, is_function, has_value = self.behind_template(first), False, False
+        index, is_function, has_value = self.after_template(first), False, False
         is_type = self._is_type(first)
         while index < len(tokens):
             text = tokens[index].text
@@ -166,29 +166,29 @@ class TopLevel:
         return place < len(self._beginnings) and self._beginnings[place] == index
 
     def _next_beginning(self, index: int) -> int:
-        """The first declaration behind a bracket that is never closed."""
+        """The first declaration after a bracket that is never closed."""
         place = bisect.bisect_right(self._beginnings, index)
         return self._beginnings[place] if place < len(self._beginnings) else len(self.tokens)
 
     def _is_type(self, first: int) -> bool:
-        """Whether a class, enum, typedef or alias begins here, behind a template's parameters."""
-        index = self.behind_template(first)
+        """Whether a class, enum, typedef or alias begins here, after a template's parameters."""
+        index = self.after_template(first)
         while index < len(self.tokens) and self.tokens[index].text in ("static", "const"):
             index += 1
         words = TYPE_WORDS | {"typedef", "using"}
         return index < len(self.tokens) and self.tokens[index].text in words
 
-    def behind_template(self, index: int) -> int:
-        """The index behind `template <…>`, if it begins here."""
+    def after_template(self, index: int) -> int:
+        """The index after `template <…>`, if it begins here."""
         tokens = self.tokens
         while index + 1 < len(tokens) and tokens[index].text == "template":
             if tokens[index + 1].text != "<":
                 return index + 1  # an explicit instantiation
-            index = self.behind_angles(index + 1)
+            index = self.after_angles(index + 1)
         return index
 
-    def behind_angles(self, index: int) -> int:
-        """The index behind the > that closes the < at an index; up to ; or { where none does."""
+    def after_angles(self, index: int) -> int:
+        """The index after the > that closes the < at an index; up to ; or { where none does."""
         depth = 0
         while index < len(self.tokens):
             text = self.tokens[index].text
@@ -234,7 +234,7 @@ class TopLevel:
     def _head(self, first: int, last: int) -> list[int]:
         """The indices of a declaration's tokens that are in no bracket; brackets are among them."""
         found, index = [], first
-        template_end = self.behind_template(first)
+        template_end = self.after_template(first)
         while index < last:
             found.append(index)
             if self.tokens[index].text in ("(", "[", "{") and index >= template_end:
@@ -254,7 +254,7 @@ class TopLevel:
     def _function(self, head: Sequence[int]) -> int | None:
         """The index of the "(" before a function's parameters; None for what is no function."""
         found = None
-        template_end = self.behind_template(head[0])
+        template_end = self.after_template(head[0])
         is_operator = False
         for index in head:
             text = self.tokens[index].text
@@ -297,7 +297,7 @@ class TopLevel:
     def _names(self, head: Sequence[int]) -> tuple[str, ...]:
         """What a type, alias or variables are called."""
         tokens = self.tokens
-        template_end = self.behind_template(head[0])
+        template_end = self.after_template(head[0])
         head = [index for index in head if index >= template_end]
         names: list[str] = []
         for place, index in enumerate(head):

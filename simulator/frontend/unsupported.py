@@ -41,7 +41,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          f"for what is taken of tensor cores: fragments of {OPERAND_WORDS}, sums of float, or of "
          "half where A and B are"),
         (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; "
-         "the instructions behind it are left out"),
+         "the instructions after it are left out"),
         (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
          "chosen here"),
         (r"(?:cuda|nv)::(?:std::)?(?:atomic_thread_fence|memory_order\w*|thread_scope\w*)", "use "
@@ -207,7 +207,7 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          f"float(x), and make one of a float y by {CLASSES[0]}(y) and its kind."),
         (r"undefined template 'nvcuda::wmma::fragment<",
          f"Fragments here are matrix_a and matrix_b of {OPERAND_SHAPES}, with row_major or "
-         "col_major behind it, and accumulator of float, or of half where A and B are; convert "
+         "col_major after it, and accumulator of float, or of half where A and B are; convert "
          "numbers of other types to one of these."),
         (r"no matching function for call to '(?:mma|(?:load|store)_matrix)_sync'",
          "The fragments of one mma_sync have the same sizes, its A and B one type, and so have "

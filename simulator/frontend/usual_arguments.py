@@ -70,8 +70,8 @@ def usual_argument(
 
 def _kind(source: SourceFile, kernel: Declaration, name: str) -> str:
     """What stands before a name among a template's parameters, such as a number's type."""
-    behind = source.top.behind_template(kernel.first)
-    for text in split_arguments(source.top.tokens[kernel.first + 2 : behind - 1]):
+    after = source.top.after_template(kernel.first)
+    for text in split_arguments(source.top.tokens[kernel.first + 2 : after - 1]):
         words = text.split(" = ")[0].split()
         if words[-1] == name:
             return " ".join(words[:-1])

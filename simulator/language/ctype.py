@@ -61,7 +61,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A short vector such as float4: components x, y, z, w, one behind another in memory.
+    """A short vector such as float4: components x, y, z, w, one after another in memory.
 
     dim3 is one of them: uint3 with another name.
     """
@@ -209,7 +209,7 @@ class Struct:
 class Part:
     """One number within a value of some type."""
 
-    name: str  # as C writes it behind the value: ".position.x", "[1]"; "" for a number itself
+    name: str  # as C writes it after the value: ".position.x", "[1]"; "" for a number itself
     scalar: Scalar
     offset: int  # bytes from the value's start
 

@@ -34,7 +34,7 @@ class Encoding:
     # Whether the largest exponent is that of infinity and NaN alone; else a number with it is NaN
     # where all bits of its fraction are set, and there is no infinity.
     has_infinity: bool = True
-    saturates: bool = False  # whether conversions give the largest number in place of larger ones
+    saturates: bool = False  # whether conversions give the largest number instead of larger ones
 
     @property
     def cell_dtype(self) -> np.dtype[Any]:

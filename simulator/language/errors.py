@@ -32,7 +32,7 @@ class Span:
 
     line: int  # of its first character, from 1
     column: int  # likewise, in bytes of UTF-8, as clang counts
-    end_line: int  # of the character behind it
+    end_line: int  # of the character after it
     end_column: int
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Several files in one text: the main one, and behind it each that it includes, after its name.
+"""Several files in one text: the main one, and after it each that it includes, after its name.
 
     #include "scale.h"
     __global__ void k(float* x) { x[0] = scale(x[0]); }
@@ -67,7 +67,7 @@ def find_file(wanted: str, beside: str, names: Iterable[str]) -> str | None:
 
     wanted is in its quotes or angle brackets. It is the one in the same folder, else the one of
     which the last folders and the name agree: of several the first. Folders above (..) only count
-    by what stands behind them. In angle brackets all folders must agree.
+    by what stands after them. In angle brackets all folders must agree.
 
     >>> find_file('"../util/a.h"', "src/k.cu", ["b.h", "util/a.h", "src/a.h"])
     'util/a.h'
@@ -104,7 +104,7 @@ def _agreeing(asked: Sequence[str], found: Sequence[str]) -> int:
 def with_included(
     main: str, name: str, find: Callable[[str, str], tuple[str, str] | None], known: Iterable[str]
 ) -> str:
-    """A main file's text, and behind it those files that it includes, and that these include.
+    """A main file's text, and after it those files that it includes, and that these include.
 
     find gives the name and the text of the file that an #include in the file of another name asks
     for, in its quotes or angle brackets; None without one. name is the main file's. known are

@@ -7,7 +7,7 @@ from simulator.language.number_types import ROUNDINGS, SHORT_FLOATS
 
 SHORT_WORDS = tuple(each.word for each in SHORT_FLOATS.values())
 
-# These names are the functions of double; those of float have an f behind (CUDA Math API). Their
+# These names are the functions of double; those of float end in f (CUDA Math API). Their
 # arguments have the type of their result.
 OF_BOTH_WIDTHS = frozenset({
     "sqrt", "rsqrt", "cbrt", "rcbrt", "fabs", "exp", "exp2", "exp10", "expm1", "log", "log2",

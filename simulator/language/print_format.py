@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-MAX_WIDTH = 500  # of a field, and digits behind the point
+MAX_WIDTH = 500  # of a field, and digits after the point
 MAX_TEXT = 4_000  # characters that one call prints
 MAX_ARGUMENTS = 32  # of a call (CUDA C++ Programming Guide, formatted output)
 CONVERSION = re.compile(

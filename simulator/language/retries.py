@@ -232,7 +232,7 @@ class _Walk:
         return flow
 
     def _run_each(self, statement: tree.Statement, states: set[_State], flow: _Flow) -> set[_State]:
-        """The states behind a statement; those that leave it otherwise are added to a flow."""
+        """The states after a statement; those that leave it otherwise are added to a flow."""
         after: set[_State] = set()
         for state in states:
             one = self._run(statement, state)
@@ -293,7 +293,7 @@ class _Walk:
         return inner.normal
 
     def _call(self, function: tree.Function, state: _State) -> list[tuple[_Value, _State]]:
-        """The value of a function, and the states behind it."""
+        """The value of a function, and the states after it."""
         inner = self._run_all((*function.parameters, function.body), {state})
         ends = _Flow(inner.normal | inner.returns)
         ends = self._join(function, state, ends)
@@ -344,7 +344,7 @@ class _Walk:
     def _split(
         self, condition: tree.Expression, value: _Value, state: _State
     ) -> list[tuple[bool, _State]]:
-        """The paths behind a condition of a value."""
+        """The paths after a condition of a value."""
         both = [(True, state), (False, state)]
         match value:
             case _Value.FREE:
@@ -377,7 +377,7 @@ class _Walk:
     # Expressions -----------------------------------------------------------------------------
 
     def _evaluate(self, expression: tree.Expression, state: _State) -> list[tuple[_Value, _State]]:
-        """The value of an expression, and the state behind it, on each path through it."""
+        """The value of an expression, and the state after it, on each path through it."""
         self._step()
         match expression:
             case tree.Literal() | tree.Builtin():
@@ -478,7 +478,7 @@ class _Walk:
         return state.turn(_Phase.READ, spend=_Value)
 
     def _place(self, lvalue: tree.Expression, state: _State) -> list[_State]:
-        """The states behind the address of an lvalue, which must be free."""
+        """The states after the address of an lvalue, which must be free."""
         if isinstance(lvalue, tree.Name):
             return [state]
         found = []

@@ -38,7 +38,7 @@ def visible_variables(body: Statement, parameters: Variables) -> dict[Statement,
 def _visit(
     statement: Statement, visible: Variables, found: dict[Statement, Variables]
 ) -> Variables:
-    """Note the variables in scope at a statement; returns those in scope behind it."""
+    """Note the variables in scope at a statement; returns those in scope after it."""
     for expression in expressions_of(statement):
         for function in inlined_functions(expression):
             _visit(function, visible, found)

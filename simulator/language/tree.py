@@ -354,7 +354,7 @@ class Loop:
     condition: Expression | None  # None repeats until a break or return
     advance: Expression | None  # for's third clause
     body: Statement
-    test_first: bool = True  # False for do: its condition is tested behind the body
+    test_first: bool = True  # False for do: its condition is tested after the body
     before_test: Statement | None = None  # what the condition needs: a declaration, a vote
 
     @property
@@ -463,7 +463,7 @@ class Kernel:
     def shared_offsets(self) -> dict[Variable, int]:
         """The offset of each shared array in its block's shared memory, in bytes.
 
-        Static arrays come first. Dynamic ones (extern) all start behind them, at one offset.
+        Static arrays come first. Dynamic ones (extern) all start after them, at one offset.
         """
         offsets, end = dict.fromkeys(self.shared, self.static_shared_bytes), 0
         for array in self.shared:

@@ -190,7 +190,7 @@ def _is_poll(expression: Expression, assigned: frozenset[Variable]) -> bool:
 def locks(body: Statement) -> Iterator[Loop]:
     """The loops in which the threads of a warp may wait for a lock that one of them holds.
 
-    Such a loop waits until an atomic has taken the lock. One behind a comparison by ==, which a
+    Such a loop waits until an atomic has taken the lock. One after a comparison by ==, which a
     thread of a block passes alone, does not count.
     """
     if isinstance(body, If) and any(

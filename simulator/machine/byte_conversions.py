@@ -17,7 +17,7 @@ NOT_A_NUMBER = np.array([0x7FFF], np.uint16).view(HALF.dtype)[0]
 
 
 def _of_each_type(function: Callable[..., Any]) -> Function:
-    """A function of a type's encoding and more, by the number of the type behind the first."""
+    """A function of a type's encoding and more, by the number of the type after the first."""
 
     def chosen(value: Any, *more: Any) -> Any:
         *rest, number = more

@@ -20,7 +20,7 @@ class Runs:
 
     lanes: int  # of a run
     starts: Array  # int [runs], the index of each run's first lane, less that of the first run
-    is_row: bool  # whether a lane reads the cell behind its neighbour's, else the same one
+    is_row: bool  # whether a lane reads the cell after its neighbour's, else the same one
 
 
 def gather(

@@ -170,7 +170,7 @@ class Philox:
         self._fill(state, random_numbers.skip_philox_sequences(counter, count))
 
     def word(self, state: State) -> Any:
-        """The next word; behind the fourth come those of the next counter."""
+        """The next word; after the fourth come those of the next counter."""
         (place,) = state.read(PHILOX_PLACE)
         word: Any = np.uint32(0)
         for number, name in enumerate(PHILOX_OUTPUT):

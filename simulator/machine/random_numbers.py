@@ -54,7 +54,7 @@ def seed_xorwow(seed: Any) -> tuple[Any, ...]:
 
 
 def step_xorwow(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """The next word, and the state behind it: the counter, then five words."""
+    """The next word, and the state after it: the counter, then five words."""
     counter, first, *others = state
     t = first ^ (first >> np.uint32(2))
     last = others[-1]
@@ -144,7 +144,7 @@ def philox(counter: tuple[Any, ...], key: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def next_counter(counter: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The counter of four words, the lowest first, that comes behind one."""
+    """The counter of four words, the lowest first, that comes after one."""
     found = []
     carry: Any = np.uint32(1)
     for word in counter:

@@ -118,7 +118,7 @@ class _ShortFloat:
         return clamped
 
     def without_negatives(self, a: Any, b: Any, c: Any) -> Any:
-        """fma(a, b, c), 0 in place of what is negative; NaN stays."""
+        """fma(a, b, c), 0 instead of what is negative; NaN stays."""
         value = self.fma(a, b, c)
         return np.where(value <= 0, self.zero, np.where(np.isnan(value), self.nan, value))[()]
 

@@ -6,7 +6,7 @@ tests/simulator/tensor_core/ holds what they gave):
 - A product is exact. Its exponent is the sum of its operands' exponents, also where the product of
   their significands is 2 or more. A subnormal operand has its format's least exponent.
 - All addends are aligned to the largest exponent among those that are not zero, or to one
-  BITS_BELOW under that of the sums' subnormal numbers if it is larger, and cut toward zero behind
+  BITS_BELOW under that of the sums' subnormal numbers if it is larger, and cut toward zero after
   FRACTION_BITS bits.
 - Their exact sum is cut toward zero to a float, subnormal ones too; from 2**128 on it is infinite.
   Where sums are halves it is rounded to the nearest half instead, once, ties to even, and is
@@ -52,9 +52,9 @@ def multiply_add(a: Array, b: Array, c: Array, form: Operand) -> Array:
 
 def widen(numbers: Array, form: Operand) -> Array:
     """What the tensor core reads of operands: float32, of the same shape."""
-    behind = FLOAT_FRACTION_BITS - form.fraction_bits
-    bits = numbers.astype(np.float32).view(np.uint32) >> np.uint32(behind)
-    return (bits << np.uint32(behind)).view(np.float32)
+    dropped = FLOAT_FRACTION_BITS - form.fraction_bits
+    bits = numbers.astype(np.float32).view(np.uint32) >> np.uint32(dropped)
+    return (bits << np.uint32(dropped)).view(np.float32)
 
 
 @dataclass(frozen=True, slots=True)

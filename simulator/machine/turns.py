@@ -2,7 +2,7 @@
 
 Since Volta, threads that diverge are scheduled apart: a lane that has taken a lock goes on to
 release it while others of its warp still try (CUDA C++ Programming Guide, independent thread
-scheduling). So lanes that have left such a loop run the statements behind it ahead of the others,
+scheduling). So lanes that have left such a loop run the statements after it ahead of the others,
 to the end of the block of statements or of the function, and the two branches of an if take turns.
 They wait for the others where a barrier or a warp function is still to come.
 """

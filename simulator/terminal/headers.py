@@ -12,7 +12,7 @@ from simulator.terminal.options import UsageError, read_source
 
 
 def with_headers(text: str, file: str, folders: Sequence[str]) -> str:
-    """A file's text, and behind it what it includes, as far as it is in one of the folders.
+    """A file's text, and after it what it includes, as far as it is in one of the folders.
 
     A path that leads out of its folder is not followed. Raises UsageError.
     """

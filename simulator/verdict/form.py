@@ -58,7 +58,7 @@ class LaunchForm:
 
 
 def with_contents(form: LaunchForm, contents: Contents) -> LaunchForm:
-    """The form with other contents in place of random digits."""
+    """The form with other contents instead of random digits."""
     arguments = tuple(
         replace(one, contents=contents)
         if isinstance(one, ArrayArgument) and one.contents is Contents.RANDOM
@@ -69,7 +69,7 @@ def with_contents(form: LaunchForm, contents: Contents) -> LaunchForm:
 
 
 def with_fractions(form: LaunchForm) -> LaunchForm:
-    """The form with fractions in place of random digits."""
+    """The form with fractions instead of random digits."""
     return with_contents(form, Contents.FRACTIONS)
 
 

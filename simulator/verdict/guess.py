@@ -469,7 +469,7 @@ def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
 
 
 def _touched(kernel: Kernel, form: LaunchForm, launch: Launch) -> Touches:
-    """What a form's launch touches of arrays that have room behind what they hold."""
+    """What a form's launch touches of arrays that have room after what they hold."""
     experiment = Experiment(
         kernel, form.block, form.shared_bytes, Contents.RANDOM, given=launch.arguments
     )

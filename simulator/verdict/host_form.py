@@ -157,7 +157,7 @@ class _Expressions:
         return None
 
     def _declares_dim3(self, index: int) -> bool:
-        """Whether a name stands in a declaration of dim3, behind other names with values or not."""
+        """Whether a name stands in a declaration of dim3, after other names with values or not."""
         at = index - 1
         while at >= 0 and self._tokens[at].text not in (";", "{", "}"):
             if self._tokens[at].text == "dim3":

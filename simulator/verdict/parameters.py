@@ -171,7 +171,7 @@ def _numbers(variable: Variable) -> CType | None:
 
 
 def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
-    """The arrays that are read, in order, and behind them the one that is written; else None."""
+    """The arrays that are read, in order, and after them the one that is written; else None."""
     pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
     written = written_parameters(kernel)
     results = [one for one in pointers if one.name in written]

@@ -33,7 +33,7 @@ PLAN = (
     ((2, 0), (1, 0), (3, 0)),
     ((2, 3), (3, -1), (1, 2)),
 )
-# Sizes at which warps multiply tiles come first: those that tiles divide, and odd ones behind them.
+# Sizes at which warps multiply tiles come first: those that tiles divide, and odd ones after them.
 TILE_SIDE = 16  # of a warp's tile
 LARGE_PLAN = (((0, 7), (0, 3), (0, 5)), ONE, ((1, 0), (1, 0), (0, 16)), RAGGED)
 
@@ -42,7 +42,7 @@ LARGE_PLAN = (((0, 7), (0, 3), (0, 5)), ONE, ((1, 0), (1, 0), (0, 16)), RAGGED)
 class Trial:
     """A launch to try."""
 
-    numbers: Mapping[str, int]  # in place of the form's, by parameter
+    numbers: Mapping[str, int]  # instead of the form's, by parameter
     sizes: Mapping[str, int]  # by the task's roles, or by parameter
     tiles: Mapping[str, int]  # what a block covers of each; empty without a task
 

@@ -73,13 +73,13 @@ class SizeCheck:
     """The kernel at one size."""
 
     sizes: Named  # by the task's roles, as M, N, K; by parameter without a task
-    numbers: Named  # what the launch has in place of the form's numbers, for build_launch
+    numbers: Named  # what the launch has instead of the form's numbers, for build_launch
     state: CheckState
     is_ragged: bool  # whether a tile does not divide a size
     seconds: float
     sentence: str
     wrong: WrongCell | None = None
-    has_fractions: bool = False  # in place of the form's random digits
+    has_fractions: bool = False  # instead of the form's random digits
 
 
 @dataclass(frozen=True, slots=True)

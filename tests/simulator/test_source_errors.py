@@ -257,7 +257,7 @@ def test_a_vector_of_the_host_is_no_function() -> None:
         ("void", "k<<1, 32>>(x);", "line 1, column 1: k, which line 3 launches, is no kernel: "
          "write __global__ before it."),
         ("static __device__ void", "k<<<1, 32>>>(x);", "line 1, column 1: k, which line 3 "
-         "launches, is no kernel: write __global__ in place of __device__."),
+         "launches, is no kernel: write __global__ instead of __device__."),
         ("template <int N> void", "k<4><<<1, 32>>>(x);", "line 1, column 1: k, which line 3 "
          "launches, is no kernel: write __global__ before it."),
     ],

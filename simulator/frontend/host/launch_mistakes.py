@@ -25,10 +25,10 @@ def unmarked_kernel(source: SourceFile, name: str | None) -> SourceError | None:
     for index, token in enumerate(top.tokens[:-1]):
         if token.text not in functions or token.text in launched:
             continue
-        behind = index + 1
-        if top.tokens[behind].text == "<":
-            behind = min(top.behind_angles(behind), len(top.tokens) - 1)
-        if top.tokens[behind].text == "<<<" or _has_two_brackets(source, index):
+        after = index + 1
+        if top.tokens[after].text == "<":
+            after = min(top.after_angles(after), len(top.tokens) - 1)
+        if top.tokens[after].text == "<<<" or _has_two_brackets(source, index):
             launched[token.text] = source.line(token.start)
     if name is None:
         name = next(iter(launched), None)
@@ -40,7 +40,7 @@ def unmarked_kernel(source: SourceFile, name: str | None) -> SourceError | None:
     where = f", which line {launched[name]} launches," if name in launched else ""
     return SourceError(
         f"{name}{where} is no kernel: write __global__ "
-        f"{'in place of __device__' if on_device else 'before it'}.",
+        f"{'instead of __device__' if on_device else 'before it'}.",
         source.span(top.tokens[function.first]),
     )
 

@@ -165,39 +165,39 @@ class _Reader:
         while index < end and self._depth <= MAX_DEPTH and self._statements < MAX_STATEMENTS:
             self._statements += 1
             text = self._tokens[index].text
-            behind = min(end, self._end(index))
+            after = min(end, self._end(index))
             if text == "{":
-                self._block(index + 1, behind - 1)
+                self._block(index + 1, after - 1)
             elif text == "try":
-                behind = index + 1  # its block is read, and none of what catches
+                after = index + 1  # its block is read, and none of what catches
             elif text == "catch":
                 pass
             elif text == "if" and index + 1 in self._matching:
-                self._if(index, behind)
+                self._if(index, after)
             elif text in LOOPS or text == "else":
-                forget(self._tokens, index, behind, self.values)
+                forget(self._tokens, index, after, self.values)
                 inside = self._matching.get(index + 1, index) if text in LOOPS else index
-                self._block((inside if text != "do" else index) + 1, behind)
-                forget(self._tokens, index, behind, self.values)
+                self._block((inside if text != "do" else index) + 1, after)
+                forget(self._tokens, index, after, self.values)
             else:
-                self._simple(index, behind)
-            index = max(behind, index + 1)
+                self._simple(index, after)
+            index = max(after, index + 1)
         self._depth -= 1
 
-    def _if(self, index: int, behind: int) -> None:
+    def _if(self, index: int, after: int) -> None:
         """Read the arm that runs; both where it is not known, and forget what they assign."""
         closing = self._matching[index + 1]
         value = self.values.evaluate(self._tokens[index + 2 : closing])
-        yes_end = min(behind, self._end(closing + 1))
-        has_else = yes_end < behind and self._tokens[yes_end].text == "else"
+        yes_end = min(after, self._end(closing + 1))
+        has_else = yes_end < after and self._tokens[yes_end].text == "else"
         if value is None or value:
             self._block(closing + 1, yes_end)
         if value is None:
             forget(self._tokens, closing + 1, yes_end, self.values)
         if has_else and not value:
-            self._block(yes_end + 1, behind)
+            self._block(yes_end + 1, after)
             if value is None:
-                forget(self._tokens, yes_end + 1, behind, self.values)
+                forget(self._tokens, yes_end + 1, after, self.values)
 
     def _simple(self, first: int, last: int) -> None:
         """Read a declaration, an assignment or a call, which may launch a kernel."""
@@ -230,9 +230,9 @@ class _Reader:
         """
         function, chosen = self._functions[name], list[list[Token]]()
         if self._tokens[opening].text == "<":
-            behind = self._source.top.behind_angles(opening)
-            chosen = split(self._tokens[opening + 1 : behind - 1])
-            opening = behind
+            after = self._source.top.after_angles(opening)
+            chosen = split(self._tokens[opening + 1 : after - 1])
+            opening = after
         if opening not in self._matching or self._tokens[opening].text != "(":
             return
         if self._calls.get(name, 0) >= MAX_CALLS or self._depth >= MAX_DEPTH:
@@ -261,8 +261,8 @@ class _Reader:
             inner.elements[name] = values.elements(argument)
             inner.element_bytes[name] = bytes_of(types) if types else None
             inner.kernels.pop(name, None)
-        behind = self._source.top.behind_template(function.first)
-        template = split(self._tokens[function.first + 2 : behind - 1])
+        after = self._source.top.after_template(function.first)
+        template = split(self._tokens[function.first + 2 : after - 1])
         for parameter, argument in zip(template, chosen, strict=False):
             inner.values[declared_name(parameter)] = values.evaluate(argument)
         pairs = (*zip(parameters, given, strict=False), *zip(template, chosen, strict=False))
@@ -364,8 +364,8 @@ class _Reader:
         """A kernel's name, perhaps with its template's arguments, as in f = scale<float, 16>;."""
         tokens = self._tokens
         if tokens[index + 1].text == "<":
-            behind = self._source.top.behind_angles(index + 1)
-            if behind < len(tokens) and tokens[behind].text != "<<<":
-                inside = tokens[index + 2 : min(behind - 1, index + MAX_TOKENS)]
+            after = self._source.top.after_angles(index + 1)
+            if after < len(tokens) and tokens[after].text != "<<<":
+                inside = tokens[index + 2 : min(after - 1, index + MAX_TOKENS)]
                 found = self.values.template_arguments(inside)
                 self.named.setdefault(tokens[index].text, []).append(found)

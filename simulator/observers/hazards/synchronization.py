@@ -3,7 +3,7 @@
 A thread that calls a fence and then writes a cell by an atomic, or by a volatile store, releases
 what it did before the fence; a thread that reads the cell by an atomic, or by a volatile load in a
 loop that waits for it, acquires that. A barrier passes on what any thread of the block has
-acquired, and a fence behind it covers what the block did before it (PTX ISA, memory consistency
+acquired, and a fence after it covers what the block did before it (PTX ISA, memory consistency
 model: release and acquire patterns, causality order).
 """
 
