@@ -14,6 +14,7 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_short
 from tests.ui.own_kernels import OTHERS, OWN, PRODUCTS, SAXPY, STRUCTS, TILED_PRODUCT, array, own
+from ui.analysis.loads import global_loads
 from ui.drawing.hit import GLOBAL, SHARED
 from ui.drawing.look import Look, Stage
 from ui.drawing.palette import PALETTES
@@ -103,6 +104,16 @@ def test_no_name_of_another_kernel_is_left_over(name: str) -> None:
     assert not words & foreign
     given = {argument.name for argument in kernel.form.arguments[:1]}
     assert given <= words
+
+
+def test_it_says_what_the_focused_thread_has_loaded() -> None:
+    drawn = drawing("reduction")
+    model = drawn.sheet._model
+    loads = global_loads(model, model.thread)
+    assert loads[-1]
+    for step in drawn.steps:
+        texts = [text for trace in drawn.changing(step) for text in trace["text"]]
+        assert f"This thread's loads: <b>{loads[step.number]}</b> of {loads[-1]}" in texts
 
 
 @pytest.mark.parametrize("name", OTHERS)

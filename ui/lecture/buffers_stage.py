@@ -117,11 +117,12 @@ class BuffersStage:
         self._title = (room.left, room.top + 0.4 * title) if title else None
         top, each = room.top + title, (room.height - title) / self._turns
         height = each - ROW_GAP
-        self.has_border = areas.far is not None
+        border = room.left + half
+        self._is_above = areas.far is not None
+        self.has_border = False
         if areas.far is not None and areas.chip is not None:
-            border = (areas.far.right + areas.chip.left) / 2
-        else:
-            border = room.left + half
+            self.has_border = areas.far.right <= areas.chip.left
+            border = (areas.far.right + areas.chip.left) / 2 if self.has_border else border
         left = border + half + aside
         self._lines = min(2, int(each / (LINE * small)))
         text = max(text_width(word, small) for word in (ON_ITS_WAY, FILLED, MULTIPLIED))
@@ -133,8 +134,7 @@ class BuffersStage:
         wide = min(WIDEST * tall, max(20.0, end - left - cross) / across)
         self._border, self._elbow = border, left + across * wide + cross + 0.5 * aside
         self._text = self._elbow + 0.5 * aside + 4
-        # On a phone the registers are above the rows.
-        self._out = room.bottom - 2 if self.has_border else room.top + 2
+        self._out = room.bottom - 2 if self._is_above else room.top + 2
         self._tiles: list[list[Cells]] = []  # by array, then by turn
         x = left
         for _, rows, columns in self._shapes_of:
@@ -368,7 +368,7 @@ class BuffersStage:
     def _arrow_out(self, turn: int) -> str:
         """From the row on to the registers."""
         x, end = self._elbow, self._out
-        neck = end - HEAD if self.has_border else end + HEAD
+        neck = end - HEAD if self._is_above else end + HEAD
         return (
             f"M{px(self._tiles[-1][turn].right + 3)},{px(self._middles[turn])}H{px(x)}V{px(end)}"
             f"M{px(x - HEAD)},{px(neck)}L{px(x)},{px(end)}L{px(x + HEAD)},{px(neck)}"

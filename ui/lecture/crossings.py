@@ -38,6 +38,7 @@ PALER = 0.4  # of the paper in a line's colour: a number that it crosses is stil
 MOST = 64  # values that travel at a step
 BOW = 0.25  # of a cell, how far a line to a reader bends aside
 TIP = 7.0  # pixels, of its head
+ASIDE = 0.02  # of a cell's width, where one from above ends: the numbers of cells above stay free
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,16 @@ class CrossingsPanel:
     def __init__(
         self, model: SceneModel, palette: Palette, far: GlobalMemoryPanel,
         boards: Mapping[ProductStage, Callable[[Step], bool]], gate: WarpRows | None,
-        buffers: BuffersStage | None,
+        buffers: BuffersStage | None, is_below: bool,
     ) -> None:  # fmt: skip
         """boards says of each board at which steps it is shown; gate has the warps, if any.
 
-        buffers has the tiles that take turns, if any do.
+        buffers has the tiles that take turns, if any do; is_below is whether the chip is below
+        global memory, not beside it.
         """
         self._model, self._palette = model, palette
         self._far, self._boards, self._gate, self._buffers = far, boards, gate, buffers
+        self._arrow = _arrow_down if is_below else _arrow
 
     def static(self) -> list[Trace]:
         """Nothing."""
@@ -79,7 +82,11 @@ class CrossingsPanel:
         board = self._board(step)
         if board is not None:
             for access_kind, group in self._lanes(step, board):
-                path = "".join(_arrow(*run) for run in _runs(group))
+                runs = list(_runs(group))
+                path = "".join(
+                    self._arrow(*run, number / len(runs) if number else 0.5 / len(runs))
+                    for number, run in enumerate(runs)
+                )
                 if access_kind is AccessKind.LOAD:
                     loads += path
                 else:
@@ -89,7 +96,7 @@ class CrossingsPanel:
         if self._buffers is not None:
             border = [
                 *self._ways_to_border(step, self._buffers, bool(loads)),
-                *self._buffers.border_shapes(step),
+                *(self._buffers.border_shapes(step) if self._buffers.has_border else []),
             ]  # fmt: skip
             if board is None:
                 border = [shape | {"path": "M0,0Z"} for shape in border]
@@ -115,7 +122,7 @@ class CrossingsPanel:
             for one in tiles:
                 start = self._far.tile_box(one.matrix, one.tile)
                 if start is not None and not is_loading:
-                    path += box(*start) + _arrow(start, one.box)
+                    path += box(*start) + self._arrow(start, one.box)
                     colour = self._palette.tile_edge(one.tile)
             yield outline(path, colour, 2, dash="dot")
 
@@ -230,7 +237,7 @@ class CrossingsPanel:
                 end = board.sum_box(step, reader)
                 if end is not None:
                     is_far = access.space is MemorySpace.GLOBAL
-                    path += _arrow(start, end) if is_far else _line(start, end)
+                    path += self._arrow(start, end, ASIDE) if is_far else _line(start, end)
         return path
 
 
@@ -272,7 +279,26 @@ def _around(run: list[Lane]) -> tuple[Box, Box]:
     )  # fmt: skip
 
 
-def _arrow(source: Box, target: Box) -> str:
+def _arrow_down(source: Box, target: Box, share: float = 0.5) -> str:
+    """An arrow from one box down to another, or up to one above it, at a share of their widths.
+
+    Arrows of several rows, one above the other, so stand beside each other.
+    """
+    x, end_x = (box[0] + share * (box[2] - box[0]) for box in (source, target))
+    is_down = target[1] >= source[1]
+    y, end_y = (source[3], target[1]) if is_down else (source[1], target[3])
+    side = -1 if is_down else 1
+    bend = BEND * abs(end_y - y)
+    stop = end_y + side * HEAD
+    return (
+        f"M{px(x)},{px(y)}C{px(x)},{px(y - side * bend)},{px(end_x)},{px(stop + side * bend)},"
+        f"{px(end_x)},{px(stop)}"
+        f"M{px(end_x - 0.6 * HEAD)},{px(stop)}L{px(end_x)},{px(end_y)}"
+        f"L{px(end_x + 0.6 * HEAD)},{px(stop)}"
+    )
+
+
+def _arrow(source: Box, target: Box, share: float = 0.5) -> str:
     """An arrow from the edge of one box to the facing edge of another, with a head."""
     y, end_y = (source[1] + source[3]) / 2, (target[1] + target[3]) / 2
     is_right = target[0] >= source[2]

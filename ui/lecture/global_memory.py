@@ -1,7 +1,7 @@
 """Global memory at the left of the canvas: A, B and C whole, and what a step moves out of them.
 
 B stands above C and A to its left, so that a row of A and a column of B meet in their element of C.
-Where there is little room, as on a phone, it is a map without numbers.
+Where there is little room, as on a phone or on one of two sides, it is a map without numbers.
 """
 
 from __future__ import annotations

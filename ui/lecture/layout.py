@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
 
 SOURCE_SHARE = 0.37  # of the width
-FAR_SHARE = 0.52  # of what the source leaves: global memory's, the chip has the rest
+FAR_SHARE = 0.52  # of the room of both places' width: global memory's, the chip has the rest
+TALL_FAR_SHARE = 0.44  # likewise of its height, where the chip is below
+PLACES_HEIGHT = 1.7  # of a phone's width, both places one below the other
 TITLE = 1.9  # of a name's letter, the line with a place's name
-BARS = 3.2  # of a small letter, both bars under global memory
-HIGH_BARS = 5.4  # of a name's letter, both with their words above them
+BAR_ROW = 1.6  # of a small letter, a bar under global memory
+HIGH_BAR_ROW = 2.7  # of a name's letter, one with its words above it
+BARS = 2  # under global memory: the naive kernel's and this one's
 WARP_ROW = 1.7  # likewise, a warp at the foot of the chip
 BUFFERS_SHARE = 0.38  # of the stage's height, shared memory's tiles that take turns, at most
 LEAST_BOARD = 10.0  # of a number's letter, what they leave of it, at least
 LEAST_BUFFERS = 3.0  # likewise, their own height
 WARPS_SHARE = 0.22  # of the chip's height, all of them at most
+LEAST_WARP = 0.5  # of a small letter, a warp's row: with less there are none
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
@@ -63,17 +68,20 @@ class LectureAreas(Areas):
     timeline: Rectangle
 
 
+AnyAreas = TypeVar("AnyAreas", bound=Areas)
+
+
 def areas_for(look: Look, has_places: bool = True, warps: int = 0) -> LectureAreas:
     """Divide a room into its areas, with places for global memory and the chip or one stage.
 
     warps is how many have a row at the foot of the chip.
     """
     letters = letters_for(look)
-    if look.width < TALL_WIDTH:
-        return _tall(look, letters)
-    if has_places:
-        return _with_warps(_wide(look, letters, TEXT_LINES), letters, warps)
-    return _with_one_stage(_wide(look, letters, WITHOUT_ALGEBRA))
+    is_tall = look.width < TALL_WIDTH
+    areas = _tall(look, letters, has_places) if is_tall else (
+        _wide(look, letters, TEXT_LINES if has_places else WITHOUT_ALGEBRA)
+    )  # fmt: skip
+    return with_places(areas, letters, is_tall, warps) if has_places else areas
 
 
 def _wide(
@@ -97,38 +105,63 @@ def _wide(
         )  # fmt: skip
         if sentence_top - gap - top >= LEAST_SOURCE_LINES * LINE * letters.source:
             break
-    border = middle + FAR_SHARE * (width - edge - middle)
-    far = Rectangle(middle + 0.3 * edge, top, border - 0.3 * edge, above)
-    chip = Rectangle(border + 0.3 * edge, top, width - edge, above)
+    stage = Rectangle(middle + 0.3 * edge, top, width - edge, above)
+    side = min(0.36 * stage.width, 0.36 * stage.height)
+    maps = Rectangle(stage.left, stage.top, stage.left + side, stage.top + side)
+    source_bottom = max(sentence_top - gap, top + letters.source)
+    return LectureAreas(
+        source=Rectangle(edge, top, middle - edge, source_bottom), stage=stage, maps=maps,
+        corner=maps, sentence=Rectangle(edge, sentence_top, middle - edge, ledger_top - gap),
+        ledger=Rectangle(edge, ledger_top, middle - edge, above), sentence_lines=sentence_lines,
+        warp_lines=warp_lines, width=width, height=height, tall=False,
+        heading=(edge, 0.95 * letters.heading), timeline=timeline,
+    )  # fmt: skip
+
+
+def with_places(
+    areas: AnyAreas, letters: Letters, tall: bool, warps: int, bars: int = BARS,
+    far_share: float = FAR_SHARE,
+) -> AnyAreas:  # fmt: skip
+    """The areas with global memory and the chip in the stage's room.
+
+    tall is whether the chip is below global memory, not beside it; warps is how many have a row at
+    the foot of the chip; bars is how many are under global memory, which has far_share of the
+    width beside the chip.
+    """
+    room, gap = areas.stage, 0.6 * letters.name
+    if tall:
+        border = room.top + TALL_FAR_SHARE * room.height
+        far = replace(room, bottom=border - gap / 2)
+        chip = replace(room, top=border + gap / 2)
+    else:
+        border = room.left + far_share * room.width
+        far = replace(room, right=border - gap / 2)
+        chip = replace(room, left=border + gap / 2)
     inset, title = 0.7 * letters.name, TITLE * letters.name
     stage = Rectangle(chip.left + inset, chip.top + title, chip.right - inset, chip.bottom - inset)
     maps = Rectangle(
-        far.left + inset, far.top + title,
-        far.right - inset - 0.6 * letters.small, far.bottom - (BARS + 1.2) * letters.small,
+        far.left + inset, far.top + title, far.right - inset - 0.6 * letters.small,
+        far.bottom - (bars * BAR_ROW + 1.2) * letters.small,
     )  # fmt: skip
-    above_bars = far.bottom - HIGH_BARS * letters.name - 1.4 * letters.small
+    above_bars = far.bottom - bars * HIGH_BAR_ROW * letters.name - 1.4 * letters.small
     if above_bars - maps.top >= maps.width:
         maps = replace(maps, bottom=above_bars)
     corner = Rectangle(
         stage.left, stage.top, stage.left - 1.44 * letters.name, stage.top + 0.3 * stage.height
     )
-    source_bottom = max(sentence_top - gap, top + letters.source)
-    return LectureAreas(
-        source=Rectangle(edge, top, middle - edge, source_bottom), stage=stage, maps=maps,
-        corner=corner, sentence=Rectangle(edge, sentence_top, middle - edge, ledger_top - gap),
-        ledger=Rectangle(edge, ledger_top, middle - edge, above), sentence_lines=sentence_lines,
-        warp_lines=warp_lines, far=far, chip=chip, width=width, height=height, tall=False,
-        heading=(edge, 0.95 * letters.heading), timeline=timeline,
-    )  # fmt: skip
+    divided = replace(areas, stage=stage, maps=maps, corner=corner, far=far, chip=chip)
+    return _with_warps(divided, letters, warps)
 
 
-def _with_warps(areas: LectureAreas, letters: Letters, warps: int) -> LectureAreas:
-    """The areas with rows of warps under the stage."""
-    if not warps:
+def _with_warps(areas: AnyAreas, letters: Letters, warps: int) -> AnyAreas:
+    """The areas with rows of warps under the stage, where they leave the board enough."""
+    stage, small = areas.stage, letters.small
+    free = stage.height - LEAST_BOARD * letters.number - 1.6 * small
+    rows = min(warps * WARP_ROW * small, WARPS_SHARE * stage.height, free)
+    if not warps or rows < warps * LEAST_WARP * small:
         return areas
-    stage = areas.stage
-    height = min(warps * WARP_ROW * letters.small, WARPS_SHARE * stage.height) + letters.small
-    above = replace(stage, bottom=stage.bottom - height - 0.6 * letters.small)
+    height = rows + small
+    above = replace(stage, bottom=stage.bottom - height - 0.6 * small)
     return replace(areas, stage=above, warps=replace(stage, top=stage.bottom - height))
 
 
@@ -154,17 +187,7 @@ def with_buffers(areas: Areas, letters: Letters) -> Areas:
     )  # fmt: skip
 
 
-def _with_one_stage(areas: LectureAreas) -> LectureAreas:
-    """The areas with one stage in the room of both places, for arrays that are no matrices."""
-    assert areas.far is not None
-    assert areas.chip is not None
-    stage = Rectangle(areas.maps.left, areas.far.top, areas.chip.right, areas.chip.bottom)
-    side = min(0.36 * stage.width, 0.36 * stage.height)
-    maps = Rectangle(stage.left, stage.top, stage.left + side, stage.top + side)
-    return replace(areas, stage=stage, maps=maps, corner=maps, far=None, chip=None)
-
-
-def _tall(look: Look, letters: Letters) -> LectureAreas:
+def _tall(look: Look, letters: Letters, has_places: bool) -> LectureAreas:
     """One area under another, as high as they need."""
     width, edge = float(look.width), 8.0
     right = width - edge
@@ -173,8 +196,13 @@ def _tall(look: Look, letters: Letters) -> LectureAreas:
         edge, sentence_top, right,
         sentence_top + 1.42 * 4 * letters.sentence + 1.35 * 3 * letters.small,
     )  # fmt: skip
-    stage = Rectangle(edge, sentence.bottom + 10, right, sentence.bottom + 10 + 1.12 * width)
-    ledger = Rectangle(edge, stage.bottom + 8, right, stage.bottom + 8 + 1.5 * 5 * letters.small)
+    stage_top = sentence.bottom + 10
+    stage_height = (PLACES_HEIGHT if has_places else 1.12) * width
+    stage = Rectangle(edge, stage_top, right, stage_top + stage_height)
+    lines = 3 if has_places else 5  # of the ledger: loads are under global memory
+    ledger = Rectangle(
+        edge, stage.bottom + 8, right, stage.bottom + 8 + 1.5 * lines * letters.small
+    )  # fmt: skip
     source = Rectangle(
         edge, ledger.bottom + 12, right,
         ledger.bottom + 12 + TALL_SOURCE_LINES * LINE * letters.source,

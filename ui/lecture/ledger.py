@@ -10,14 +10,14 @@ from simulator import Step
 from simulator.language.tree import MemorySpace
 from simulator.launch import format_index, unravel
 from simulator.machine.observer import AccessKind
-from ui.analysis.loads import global_loads, naive_loads
+from ui.analysis.loads import global_loads
 from ui.analysis.products import accumulator
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
 from ui.drawing.canvas import SANS, Shape, Trace, number, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, markup, text_width
+from ui.lecture.letters import Letters, text_width
 
 LINE = 1.35  # of a letter
 MOST_NAMED = 4  # threads that are named one by one
@@ -32,7 +32,6 @@ class LedgerPanel:
         self._size = letters.name
         self._count = int(self._box.height / (LINE * self._size) + 0.01)
         self._loads = global_loads(model, model.thread)
-        self._naive = naive_loads(model, model.thread)
         self._sum = accumulator(model.recording)
 
     def static(self) -> list[Trace]:
@@ -42,9 +41,11 @@ class LedgerPanel:
     def changing(self, step: Step) -> list[Trace]:
         """The entries."""
         lines: list[str] = []
+        warnings = self._hazard(step), self._wrong(step)
+        if self._count == 1:  # what came of a hazard says more than the hazard
+            warnings = warnings[::-1]
         for wordings in (
-            self._hazard(step), self._wrong(step), self._algebra(step), self._counts(step),
-            self._sharing(step),
+            *warnings, self._algebra(step), self._counts(step), self._sharing(step)
         ):  # fmt: skip
             lines += self._fit(wordings, self._count - len(lines))
         points = [
@@ -157,20 +158,11 @@ class LedgerPanel:
         )
 
     def _counts(self, step: Step) -> tuple[str, ...]:
-        """What the focused thread has loaded from global memory, beside the naive kernel."""
+        """What the focused thread has loaded from global memory."""
         if self._has_bars:  # under global memory
             return ()
         loads, total = self._loads[step.number], self._loads[-1]
-        name = markup(self._model.recording.kernel.name)
-        if self._naive is None or name == "naive":
-            return (f"This thread's loads: <b>{loads}</b> of {total}", f"Loads: <b>{loads}</b>")
-        naive, naive_total = self._naive[step.number], self._naive[-1]
-        return (
-            f"This thread's loads: naive {naive} of {naive_total}, "
-            f"<b>{name} {loads} of {total}</b>",
-            f"Loads: naive {naive} of {naive_total}, <b>{name} {loads} of {total}</b>",
-            f"Loads: naive {naive}, <b>{name} {loads}</b>",
-        )
+        return (f"This thread's loads: <b>{loads}</b> of {total}", f"Loads: <b>{loads}</b>")
 
     def _sharing(self, step: Step) -> tuple[str, ...]:
         """How many threads use the value that the focused thread loads."""

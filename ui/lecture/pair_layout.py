@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
-from ui.lecture.counts import counts_height
-from ui.lecture.layout import BUTTON, LINE, Areas
-from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair
+from ui.lecture.counts import NAMES, counts_height
+from ui.lecture.layout import BUTTON, LINE, PLACES_HEIGHT, TITLE, Areas
+from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair, text_width
 
 STRIP_ROWS = 3  # of the source: a line and its values
 # Lines of the sentence and of the ledger: the first that leave the stage enough.
-TEXT_LINES = ((2, 2), (2, 1), (1, 1), (1, 0))
+TEXT_LINES = ((2, 1), (1, 1), (1, 0))
 NAME_LINE = 1.7  # of a name's letter, an array's name above its cells
 CELL = 1.75  # of a number's height, a row of cells
 LEAST_STAGE = 0.35  # of a scene's height
-COLUMNS, TALL_COLUMNS = 5, 3  # of the counts
+APART = 10  # pixels, at least, from a name of the counts to the next
 BAR = 1.7  # of a small letter, a row of the timeline
 NAME = 7.0  # of a small letter, the names beside the timeline's rows
 
@@ -43,8 +43,9 @@ def areas_for_pair(look: Look) -> PairAreas:
     if look.width < TALL_WIDTH:
         return _tall(look, letters)
     areas = _wide(look, letters)
-    # A row of each factor and of sums, with their names; in a lower room the picture is scaled.
-    least = 2 * (NAME_LINE * letters.name + CELL * letters.number)
+    # The places' names, then a row of each factor and of sums, with their names; in a lower room
+    # the picture is scaled.
+    least = (TITLE + 1.4 + 2 * NAME_LINE) * letters.name + 2 * CELL * letters.number
     missing = math.ceil(least - areas.sides[0].stage.height)
     return areas if missing <= 0 else _wide(replace(look, height=look.height + missing), letters)
 
@@ -64,10 +65,11 @@ def _wide(look: Look, letters: Letters) -> PairAreas:
         sides.append(
             _side(letters, heading, Rectangle(left, line, right, timeline.top - 0.7 * edge))
         )
+    columns = _count_columns(letters, half)
     (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
     return PairAreas(
         width, height, False, (edge, 0.95 * letters.heading), (left_heading, right_heading),
-        (left_areas, right_areas), (left_counts, right_counts), COLUMNS, timeline,
+        (left_areas, right_areas), (left_counts, right_counts), columns, timeline,
     )  # fmt: skip
 
 
@@ -77,7 +79,8 @@ def _side(
     """A scene's heading, areas and counts."""
     gap = 0.4 * letters.sentence
     left, right = room.left, room.right
-    counts = Rectangle(left, room.bottom - counts_height(letters, COLUMNS), right, room.bottom)
+    height = counts_height(letters, _count_columns(letters, room.width))
+    counts = Rectangle(left, room.bottom - height, right, room.bottom)
     for sentence_lines, ledger_rows in TEXT_LINES:
         ledger_top = counts.top - ledger_rows * 1.35 * letters.name - 2
         sentence_top = (
@@ -114,12 +117,13 @@ def _tall(look: Look, letters: Letters) -> PairAreas:
         source = Rectangle(
             edge, sentence.bottom + 8, right, sentence.bottom + 8 + 6 * LINE * letters.source
         )
-        stage = Rectangle(edge, source.bottom + 8, right, source.bottom + 8 + 1.12 * width)
+        stage_top = source.bottom + 8
+        stage = Rectangle(edge, stage_top, right, stage_top + PLACES_HEIGHT * width)
         ledger_top = stage.bottom + 8
         ledger = Rectangle(edge, ledger_top, right, ledger_top + 3 * 1.5 * letters.name)
-        counts = Rectangle(
-            edge, ledger.bottom, right, ledger.bottom + counts_height(letters, TALL_COLUMNS)
-        )
+        columns = _count_columns(letters, right - edge)
+        below = ledger.bottom + counts_height(letters, columns)
+        counts = Rectangle(edge, ledger.bottom, right, below)
         side = 0.36 * stage.width
         maps = Rectangle(edge, stage.top, edge + side, stage.top + side)
         areas = Areas(source, stage, maps, maps, sentence, ledger, 3, 2)
@@ -128,8 +132,14 @@ def _tall(look: Look, letters: Letters) -> PairAreas:
     (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
     return PairAreas(
         width, round(top), True, (edge, 0.9 * letters.heading), (left_heading, right_heading),
-        (left_areas, right_areas), (left_counts, right_counts), TALL_COLUMNS, timeline,
+        (left_areas, right_areas), (left_counts, right_counts), columns, timeline,
     )  # fmt: skip
+
+
+def _count_columns(letters: Letters, width: float) -> int:
+    """In how many columns the counts' names have room beside each other."""
+    each = max(text_width(name, letters.small) for name in NAMES) + APART
+    return max(1, min(len(NAMES), int(width / each)))
 
 
 def _timeline(letters: Letters, left: float, right: float, bottom: float) -> Rectangle:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from simulator import Step
+from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair, differing_lines
+from ui.analysis.products import has_tensor_core
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
@@ -18,15 +20,20 @@ from ui.drawing.sheet import Heading, Panel, Rectangle
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.board import Boards
 from ui.lecture.counts import CountsPanel
+from ui.lecture.crossings import CrossingsPanel
+from ui.lecture.layout import Areas, with_places
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for_pair, text_width
 from ui.lecture.pair_layout import PairAreas, areas_for_pair
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.sheet import (
     OnStage,
+    crossings_panels,
     fit_title,
     global_memory_panels,
+    motions_of,
     place_words,
+    shown_warps,
     shows_board,
     stage_panels,
     zoom_words,
@@ -36,6 +43,7 @@ from ui.lecture.stages import Stages
 from ui.lecture.timeline import PairTimeline
 
 WAITS = "waits"
+FAR_SHARE = 0.42  # of a side's width, global memory's
 LOWER = 0.1  # of a letter: Plotly sets a title so much lower than a text at the same height
 
 
@@ -175,23 +183,30 @@ class PairSheet:
         panels: list[Panel[Pair]] = []
         stages: list[Stages] = []
         on_stage: list[list[OnStage]] = []
+        crossings: list[list[CrossingsPanel]] = []
+        most = max(1, *(loads[-1] for loads in map(global_loads, models) if loads))
         for side, model in enumerate(models):
             reader = ArrayReader(model)
             boards = Boards(model, reader)
             stages.append(Stages(model, boards, look.stage))
-            parts = (model, palette, self.letters, areas.sides[side])
+            of_side = self._divide(areas.sides[side], model, look)
+            parts = (model, palette, self.letters, of_side)
             on_stage.append(stage_panels(*parts, reader, boards, stages[side], look.stage))
+            far = global_memory_panels(
+                *parts, reader, boards, look.stage is Stage.GRID and of_side.far is not None, most
+            )
+            crossings.append(crossings_panels(model, palette, of_side, far, on_stage[side]))
             # What a what-if changed is seen in the text beside it.
             beside = replace(model, changes=())
             own: list[Panel[Step]] = [
                 SourceWindow(beside, *parts[1:], lines[side]), SentencePanel(*parts, reader),
                 LedgerPanel(*parts),
-                *global_memory_panels(*parts, reader, boards), *on_stage[side],
+                *far, *on_stage[side], *crossings[side],
             ]  # fmt: skip
             panels += [OfSide(panel, side) for panel in own]
         panels.append(Differences((on_stage[0], on_stage[1]), palette))
         self._stages = stages[0]
-        self._on_stage = on_stage
+        self._on_stage, self._crossings = on_stage, crossings
         self.panels: Sequence[Panel[Pair]] = [
             *panels, self._headings,
             CountsPanel(models, palette, self.letters, areas.counts, areas.count_columns),
@@ -204,6 +219,13 @@ class PairSheet:
         left, right = (one.stage for one in areas.sides)
         self.near = Rectangle(left.left, left.top, right.right, right.bottom)
         self._held = look.stage
+
+    def _divide(self, areas: Areas, model: SceneModel, look: Look) -> Areas:
+        """The areas of a side with places for global memory and the chip, if it has both."""
+        if model.product is None or has_tensor_core(model.recording) or look.stage is Stage.COSTS:
+            return areas
+        letters, tall = self.letters, self.areas.tall
+        return with_places(areas, letters, tall, shown_warps(model, look), 1, FAR_SHARE)
 
     def stage_of(self, step: Pair) -> Stage:
         """The stage that the left step is shown on."""
@@ -218,10 +240,11 @@ class PairSheet:
         """What moves on both stages when the pair is played; nothing on the side that waits."""
         return [
             motion
-            for panels, one, moves in zip(self._on_stage, step.sides, step.moves, strict=True)
+            for crossings, panels, one, moves in zip(
+                self._crossings, self._on_stage, step.sides, step.moves, strict=True
+            )
             if moves
-            for panel in panels
-            for motion in panel.motions(one)
+            for motion in motions_of(crossings, panels, one)
         ]
 
     def title(self, step: Pair) -> str:

@@ -19,13 +19,11 @@ from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
-from ui.lecture.layout import HIGH_BARS, TITLE, Areas
+from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
-ROWS = 2  # of bars
 BAR = 0.62  # of its letter's height, a bar with its words at its right
 HIGH_BAR = 1.1  # likewise, one with its words above it
-HIGH_LINE = HIGH_BARS / ROWS  # likewise, from one of these to the next
 
 
 class PlacesPanel:
@@ -33,27 +31,30 @@ class PlacesPanel:
 
     def __init__(
         self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, bottom: float,
-        has_grid: bool,
+        has_grid: bool, most: int | None = None,
     ) -> None:  # fmt: skip
         """The bars have the room below the bottom, where the matrices end.
 
-        has_grid is whether the chip's place shows the whole grid instead.
+        has_grid is whether the chip's place shows the whole grid instead. In a pair most is what a
+        whole bar is on both sides, and there is no bar of the naive kernel.
         """
         self._has_grid = has_grid
         self._model, self._palette, self._letters = model, palette, letters
         assert areas.far is not None
         assert areas.chip is not None
         self._far, self._chip = areas.far, areas.chip
-        self._loads, self._naive = global_loads(model), naive_loads(model)
-        self._most = max(self._loads[-1] if self._loads else 0,
-                         self._naive[-1] if self._naive else 0, 1)  # fmt: skip
+        self._loads = global_loads(model)
+        self._naive = naive_loads(model) if most is None else None
+        self._most = most or max(self._loads[-1] if self._loads else 0,
+                                 self._naive[-1] if self._naive else 0, 1)  # fmt: skip
+        self._rows = BARS if most is None else 1
         end = self._far.bottom - 0.7 * letters.small
-        each = (end - bottom - 2 * letters.small) / ROWS
-        size = min(each / HIGH_LINE, letters.name)
+        each = (end - bottom - 2 * letters.small) / self._rows
+        size = min(each / HIGH_BAR_ROW, letters.name)
         self._has_words_above = size >= letters.small
         self._size = size if self._has_words_above else letters.small
-        self._line = (HIGH_LINE if self._has_words_above else 1.35) * self._size
-        self._top = end - ROWS * self._line
+        self._line = (HIGH_BAR_ROW if self._has_words_above else 1.35) * self._size
+        self._top = end - self._rows * self._line
 
     def static(self) -> list[Trace]:
         """The names, and how long a value takes from each place."""
@@ -96,7 +97,7 @@ class PlacesPanel:
         """The counts above the bars, or at their right: only texts change."""
         letters, palette = self._letters, self._palette
         left = self._far.left + 0.7 * letters.name
-        above = (0.5 * HIGH_LINE - 0.5 * HIGH_BAR - 0.2) * self._size
+        above = (0.5 * HIGH_BAR_ROW - 0.5 * HIGH_BAR - 0.2) * self._size
         bars = self._bars(step)
         points = [
             (left, bar.top - above) if self._has_words_above
@@ -125,7 +126,7 @@ class PlacesPanel:
             longest = max(text_width(f"{name} {self._most:,}", self._size) for name, _ in rows)
             room, down, high = max(20.0, self._end - longest - 10 - left), 0.5 * self._line, BAR
         found = []
-        for i, (name, count) in enumerate(rows, ROWS - len(rows)):
+        for i, (name, count) in enumerate(rows, self._rows - len(rows)):
             middle, half = self._top + i * self._line + down, 0.5 * high * self._size
             whole = Rectangle(left, middle - half, left + room, middle + half)
             bar = replace(whole, right=left + room * count / self._most)
@@ -136,7 +137,7 @@ class PlacesPanel:
         """Both frames, and the bars."""
         palette = self._palette
         bars = self._bars(step)
-        first, second = (bars[0][1], bars[1][1]) if len(bars) == ROWS else (None, bars[0][1])
+        first, second = (bars[0][1], bars[1][1]) if len(bars) == BARS else (None, bars[0][1])
         return [
             outline(_frame(self._far), palette.line, 1.5, palette.far, "below"),
             outline(_frame(self._chip), palette.line, 1.5, palette.near, "below"),

@@ -135,7 +135,9 @@ class ProductStage:
             p = min(p, MOST, max(sums_rows, left_rows))
             if p < 1 or q < 1:
                 continue
+            # Two rows of sums before a fourth of the factors: then reuse is seen in both.
             score = 2.0 * min(deep, 4) + 0.1 * deep + min(p, 4) + min(q, 4) + 0.05 * (p + q)
+            score += 2.0 * (p > 1) + 2.0 * (q > 1)
             if best is None or score > best[0]:
                 best = (score, (dl, dt, p, q))
         dl, dt, p, q = best[1] if best is not None else (1, 1, 1, 1)

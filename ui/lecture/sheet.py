@@ -252,31 +252,35 @@ def stage_panels(
 
 def global_memory_panels(
     model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
-    boards: Boards, has_grid: bool = False,
+    boards: Boards, has_grid: bool = False, most: int | None = None,
 ) -> list[Panel[Step]]:  # fmt: skip
     """The frames of global memory and the chip, and A, B and C, if matrices are multiplied.
 
-    has_grid is whether the whole grid stands in the chip's place.
+    has_grid is whether the whole grid stands in the chip's place; most is of a pair what the bars
+    of loads are at most.
     """
     if model.product is None:
         return []
     matrices = GlobalMemoryPanel(model, model.product, palette, letters, areas, reader, boards)
     if areas.far is None:
         return [matrices]
-    return [PlacesPanel(model, palette, letters, areas, matrices.bottom, has_grid), matrices]
+    places = PlacesPanel(model, palette, letters, areas, matrices.bottom, has_grid, most)
+    return [places, matrices]
 
 
 def crossings_panels(
-    model: SceneModel, palette: Palette, far: Sequence[Panel[Step]], on_stage: Sequence[OnStage]
-) -> list[CrossingsPanel]:
+    model: SceneModel, palette: Palette, areas: Areas, far: Sequence[Panel[Step]],
+    on_stage: Sequence[OnStage],
+) -> list[CrossingsPanel]:  # fmt: skip
     """What moves between global memory and the chip, where both have a place of their own."""
-    if not any(isinstance(panel, PlacesPanel) for panel in far):
+    if areas.far is None or areas.chip is None:
         return []
+    is_below = areas.chip.top >= areas.far.bottom
     boards = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
     gate = next((one.panel for one in on_stage if isinstance(one.panel, WarpRows)), None)
     buffers = next((one.panel for one in on_stage if isinstance(one.panel, BuffersStage)), None)
     return [
-        CrossingsPanel(model, palette, panel, boards, gate, buffers)
+        CrossingsPanel(model, palette, panel, boards, gate, buffers, is_below)
         for panel in far if isinstance(panel, GlobalMemoryPanel) and boards
     ]  # fmt: skip
 
@@ -291,7 +295,7 @@ class LectureSheet:
         self.has_places = model.product is not None and not (
             look.presenting and has_tensor_core(model.recording)
         )
-        self.warps = 0 if look.stage in WITHOUT_WARPS else _warps_at_barriers(model)
+        self.warps = shown_warps(model, look)
         self.areas: LectureAreas = areas_for(look, self.has_places, self.warps)
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
@@ -303,7 +307,7 @@ class LectureSheet:
         on_stage = stage_panels(
             model, palette, letters, areas, reader, boards, stages, look.stage
         )  # fmt: skip
-        self._crossings = crossings_panels(model, palette, far, on_stage)
+        self._crossings = crossings_panels(model, palette, areas, far, on_stage)
         self.panels: list[Panel[Step]] = [
             SourceWindow(model, palette, letters, areas, kept=_kept_lines(model, look)),
             *far,
@@ -331,11 +335,7 @@ class LectureSheet:
 
     def motions(self, step: Step) -> list[Motion]:
         """What moves when the step is played."""
-        crossing = [motion for panel in self._crossings for motion in panel.motions(step)]
-        return crossing or [
-            motion for panel in self.panels if isinstance(panel, OnStage)
-            for motion in panel.motions(step)
-        ]  # fmt: skip
+        return motions_of(self._crossings, self._on_stage, step)
 
     def title(self, step: Step) -> str:
         """Where we are: step, tile, k, line, hazards; as much as has room."""
@@ -355,8 +355,21 @@ def _kept_lines(model: SceneModel, look: Look) -> frozenset[int]:
     return frozenset(array.span.line for array in model.recording.shared)
 
 
-def _warps_at_barriers(model: SceneModel) -> int:
-    """How many warps a block has, or 0 where no barrier makes one wait for another."""
+def motions_of(
+    crossings: Sequence[CrossingsPanel], on_stage: Sequence[OnStage], step: Step
+) -> list[Motion]:
+    """What moves at a step: between the places, or else on the stage."""
+    crossing = [motion for panel in crossings for motion in panel.motions(step)]
+    return crossing or [motion for panel in on_stage for motion in panel.motions(step)]
+
+
+def shown_warps(model: SceneModel, look: Look) -> int:
+    """How many warps have a row before the gate: those of a block in which one waits for another.
+
+    None where what is held has no need of them.
+    """
+    if look.stage in WITHOUT_WARPS:
+        return 0
     recording = model.recording
     has_barrier = any(isinstance(step.statement, Barrier) for step in recording.steps)
     return -(-recording.launch.threads // WARP_SIZE) if has_barrier else 0

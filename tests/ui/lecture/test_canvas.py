@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from gpu.recorded import newest
-from simulator import Step
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
@@ -197,12 +196,22 @@ def test_the_head_of_the_path_along_k_stands_at_the_end_of_the_current_tile() ->
         assert float(end) == pytest.approx(a.left + (t + 1) * 4 * a.width, abs=0.1)
 
 
-def test_a_phone_has_no_place_for_two() -> None:
-    lecture = of_query(Look(width=390, height=844), kernel="tiled")
-    assert not list(lecture.panels(PlacesPanel))
-    assert not list(lecture.panels(CrossingsPanel))
-    step: Step = lecture.steps[-1]
-    assert lecture.panel(GlobalMemoryPanel).changing(step) == []
+@pytest.mark.parametrize("look", [Look(width=390, height=844), Look(width=374, height=700)])
+def test_on_a_phone_a_copy_goes_down_to_the_chip_and_a_sum_up_into_c(look: Look) -> None:
+    lecture = of_query(look, kernel="tiled", M=8, N=8, K=8, TILE=4)
+    panel, areas = lecture.panel(CrossingsPanel), lecture.sheet.areas
+    assert areas.far is not None
+    assert areas.chip is not None
+    for step in lecture.steps:
+        loads, stores, fans = panel.shapes(step)
+        line = lecture.line(step)
+        assert arrows(loads) == (4 if line.startswith(("As[", "Bs[")) else 0)
+        assert arrows(stores) == (4 if line.startswith("C[") else 0)
+        assert bool(arrows(fans)) == line.startswith("acc +=")
+        for path, first, last in ((loads, areas.far, areas.chip), (stores, areas.chip, areas.far)):
+            for start, _, end in re.findall(r"M([\d.,]+)C(\S+?),([\d.]+,[\d.]+)M", path["path"]):
+                assert first.contains(*map(float, start.split(",")))
+                assert last.contains(*map(float, end.split(",")))
 
 
 def test_what_is_loaded_into_registers_goes_to_the_lanes_of_the_warp() -> None:

@@ -54,14 +54,15 @@ def test_areas_lie_on_the_sheet_apart_from_one_another(
             or first.bottom <= second.top or second.bottom <= first.top
         )  # fmt: skip
         assert apart, (one, two)
+    assert areas.far is not None
+    assert areas.chip is not None
+    assert is_within(areas.maps, areas.far)
+    assert is_within(areas.stage, areas.chip)
     if areas.tall:
-        assert (areas.far, areas.chip) == (None, None)
-        assert is_within(areas.maps, areas.stage)
+        assert areas.sentence.bottom < areas.far.top
+        assert areas.far.bottom < areas.chip.top
+        assert areas.chip.bottom < areas.ledger.top
     else:
-        assert areas.far is not None
-        assert areas.chip is not None
-        assert is_within(areas.maps, areas.far)
-        assert is_within(areas.stage, areas.chip)
         assert areas.source.right < areas.far.left
         assert areas.far.right < areas.chip.left
     x, middle = areas.heading

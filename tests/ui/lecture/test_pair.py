@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +23,10 @@ from ui.analysis.scene_model import SceneModel, build_scene_model, stored_cell
 from ui.drawing.look import Look
 from ui.drawing.palette import LIGHT
 from ui.lecture.counts import NAMES
-from ui.lecture.letters import letters_for_pair
+from ui.lecture.letters import letters_for_pair, text_width
 from ui.lecture.pair_layout import areas_for_pair
-from ui.lecture.pair_sheet import PairSheet
+from ui.lecture.pair_sheet import OfSide, PairSheet
+from ui.lecture.places import PlacesPanel
 from ui.run.side_by_side import side_names, side_views
 from ui.scene import scene
 from ui.view.presets import changes, presets
@@ -143,13 +145,16 @@ def test_a_value_that_differs_is_marked_on_both_sides() -> None:
     sums = [step.registers["acc"][model.thread] for step, model in
             zip(pair.sides, models, strict=True)]  # fmt: skip
     assert sums == [35, 14]
-    Bs = [step.shared["Bs"] for step in pair.sides]
-    As = [step.shared["As"] for step in pair.sides]
     acc = [step.registers["acc"].reshape(8, 8) for step in pair.sides]
-    # As large as the windows are: 4 rows of Bs, 2 of the sums, 2 rows and 4 columns of As.
-    differ = (
-        (Bs[0] != Bs[1])[:4].sum() + (As[0] != As[1])[4:6, :4].sum() + (acc[0] != acc[1])[4:6].sum()
-    )
+    values = {name: [step.shared[name] for step in pair.sides] for name in ("As", "Bs")}
+    differ = 0
+    board = next(one for one in drawing.sheet._on_stage[0] if one.is_shown(pair.sides[0]))
+    for window, content in board.windows(pair.sides[0]):
+        (row, column), (left, right) = content.start, values.get(content.array.name, acc)
+        rows, columns = slice(row, row + window.cells.rows), slice(
+            column, column + window.cells.columns
+        )  # fmt: skip
+        differ += int((left != right)[rows, columns].sum())
     assert marked(drawing, pair) == 2 * differ > 0
 
 
@@ -226,6 +231,36 @@ def test_what_a_gpu_took_is_not_said_of_a_kernel_with_a_what_if() -> None:
     drawing, _ = drawn(view, replace(LOOKS["page"], stage=view.stage))
     every = [text for trace in drawing.changing(drawing.steps[0]) for text in trace["text"]]
     assert sum("NVIDIA" in text for text in every) == 1, "of the right side's, which has none"
+
+
+@pytest.mark.parametrize("room", [(840, 480), (853, 480), (1240, 560), (374, 700)])
+def test_the_names_of_the_counts_do_not_run_into_each_other(room: tuple[int, int]) -> None:
+    look = Look(width=room[0], height=room[1])
+    drawing, _ = drawn(PRESETS["Naive | tiled"], look)
+    small = letters_for_pair(look).small
+    [names] = [trace for trace in drawing.static() if "multiply-adds" in trace.get("text", ())]
+    places = sorted(zip(names["y"], names["x"], names["text"], strict=True))
+    for (y, x, name), (after_y, after_x, _) in itertools.pairwise(places):
+        assert after_y > y or after_x >= x + text_width(name, small)
+
+
+@pytest.mark.parametrize("look", [*LOOKS.values(), Look(presenting=True)])
+def test_both_sides_show_what_crosses_and_the_same_bar_for_as_many_loads(look: Look) -> None:
+    view = PRESETS["Naive | tiled"]
+    drawing, models = drawn(view, look)
+    pair = drawing.steps[view.step]
+    naive, tiled = drawing.sheet._crossings
+    assert "C" in naive[0].shapes(pair.sides[0])[2]["path"], "each reader goes to global memory"
+    assert tiled[0].shapes(pair.sides[1])[0]["path"] == "M0,0Z"
+    full = []
+    sides = [one for one in drawing.sheet.panels if isinstance(one, OfSide)]
+    for side in range(2):
+        [places] = [one._panel for one in sides
+                    if one._side == side and isinstance(one._panel, PlacesPanel)]  # fmt: skip
+        [(whole, bar, _)] = places._bars(pair.sides[side])
+        loads = global_loads(models[side])[pair.sides[side].number]
+        full.append(whole.width * loads / bar.width)
+    assert full == pytest.approx([max(global_loads(model)[-1] for model in models)] * 2)
 
 
 @pytest.mark.parametrize("room", [(840, 340), (840, 480), (1000, 420), (1240, 560)])
