@@ -1,0 +1,62 @@
+"""What is said of phases, against traces whose cycles are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpu.trace.phases import (
+    compare,
+    cycles_for_work,
+    main_difference,
+    multiply_adds,
+    pair_phases,
+    shares,
+)
+from gpu.trace.trace import Kind, Trace
+from tests.gpu.trace.traces import PADDED_32, TILED, TILED_32, TRACES, TRANSPOSED_32
+
+
+@pytest.mark.parametrize(
+    ("trace", "base", "told"),
+    [
+        (
+            TRANSPOSED_32, PADDED_32,
+            "The inner loop takes 9,011 cycles instead of 2,064: 4.4 times as long. "
+            "Copying is about the same.",
+        ),
+        (
+            PADDED_32, TRANSPOSED_32,
+            "The inner loop takes 2,064 cycles instead of 9,011: 4.4 times as fast. "
+            "Copying is about the same.",
+        ),
+        (
+            TILED, TILED_32,
+            "Copying takes 43.9 cycles for each multiply-add instead of 22.9: 1.9 times as long.",
+        ),
+        (
+            PADDED_32, TILED_32,
+            "Copying, the inner loop and waiting are about the same.",
+        ),
+    ],
+)  # fmt: skip
+def test_one_sentence_says_how_two_kernels_differ(trace: Trace, base: Trace, told: str) -> None:
+    assert compare(trace, base) == told
+
+
+def test_phases_of_one_name_are_paired_in_their_order() -> None:
+    pairs = pair_phases(TRANSPOSED_32, PADDED_32)
+    waits = [(one.phase.cycles, one.base.cycles) for one in pairs if one.phase.kind is Kind.BARRIER]
+    assert waits == [(7, 9), (171, 73)]
+    without = replace(PADDED_32, phases=PADDED_32.phases[:2])
+    assert [one.phase.name for one in pair_phases(TRANSPOSED_32, without)] == ["begin", "copy"]
+    assert main_difference(PADDED_32, PADDED_32) is None
+
+
+@pytest.mark.parametrize("trace", TRACES, ids=lambda trace: trace.kernel)
+def test_shares_and_cycles_are_those_of_the_lifetime(trace: Trace) -> None:
+    assert sum(shares(trace).values()) == pytest.approx(1)
+    assert multiply_adds(trace) == 512  # a thread computes one element of C
+    spent = sum(phase.cycles * phase.visits for phase in trace.phases)
+    assert sum(cycles_for_work(trace).values()) == pytest.approx(spent / 512)
