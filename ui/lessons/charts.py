@@ -20,6 +20,7 @@ RUNGS = (
     "naive", "tiled", "transposed", "rows", "registers", "vectors", "pipelined", "warptiles",
     "cublas",
 )  # fmt: skip
+STEADY = 1.05  # the 80th percentile of cuBLAS's times over the 20th, where nothing disturbed it
 # Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
 IN_WAVES = ((512, 512, 512), (256, 256, 16384), (4096, 4096, 4096), (5120, 2560, 1280))
 ACCURATE_AT = (4096, 4096, 4096)
@@ -31,15 +32,24 @@ ACCURATE = (
 
 
 def largest_square(run: RecordedRun) -> Comparison:
-    """The comparison of a run with the largest square matrices."""
-    squares = [one for one in run.comparisons if len(set(one.size)) == 1]
+    """The comparison of a run with the largest square matrices at which cuBLAS was not disturbed.
+
+    A GPU that comes to its power limit meanwhile gives one kernel less than another.
+    """
+    squares = [one for one in run.comparisons if len(set(one.size)) == 1 and is_steady(one)]
     if not squares:
         raise _lacking(run, "comparison of square matrices")
     return max(squares, key=lambda one: one.size)
 
 
+def is_steady(comparison: Comparison) -> bool:
+    """Whether cuBLAS's times of one product agree, so that a share of its speed means something."""
+    spreads = [kernel.ms_spread for kernel in comparison.kernels if kernel.name == "cublas"]
+    return all(spread is not None and spread[1] < STEADY * spread[0] for spread in spreads)
+
+
 def ladder(run: RecordedRun) -> Comparison:
-    """The rungs of the ladder at the largest square matrices."""
+    """The rungs of the ladder at large square matrices."""
     return performance.choose_kernels(largest_square(run), RUNGS)
 
 

@@ -129,6 +129,7 @@ class Measure(StrEnum):
     KERNEL_REGISTERS = "kernel-registers"  # of a thread there
     KERNEL_OCCUPANCY = "kernel-occupancy"  # resident threads there, in percent of the most
     KERNEL_COUNTER = "kernel-counter"  # of the hardware there: simulator.observers.counters
+    KERNEL_BOUND = "kernel-bound"  # of its counted work there: of gpu.bounds.Bounds
     SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.shape.Shape
     USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
     WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds
@@ -141,7 +142,7 @@ class Quantity:
     measure: Measure
     view: View | None  # None for what is recorded
     of: str  # a variable, cell, counter, path or kernel; else ""
-    digits: int  # behind the decimal point
+    digits: int  # after the decimal point
 
 
 class Kind(StrEnum):

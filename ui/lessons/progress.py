@@ -82,7 +82,7 @@ class Progress:
         return replace(self, questions=self.questions | {name})
 
     def with_visit(self, visit: Progress) -> Progress:
-        """After a visit: its texts in place of these, what was solved or opened in either."""
+        """After a visit: its texts instead of these, what was solved or opened in either."""
         attempts = dict(self.attempts)
         for name, attempt in visit.attempts.items():
             before = self.attempt(name)
@@ -184,8 +184,8 @@ def _check_text(name: str, text: str) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise ValueError(f"The text for {name} has half of a letter; write it anew.") from None
+        raise ValueError(f"The code for {name} has half of a letter; write it anew.") from None
     if size > MAX_TEXT_BYTES:
         raise ValueError(
-            f"The text for {name} has {size:,} bytes; a kernel's has up to {MAX_TEXT_BYTES:,}."
+            f"The code for {name} has {size:,} bytes; a kernel's has up to {MAX_TEXT_BYTES:,}."
         )

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu.comparison import KernelResult
+from gpu.bounds import find_bounds
+from gpu.comparison import Comparison, KernelResult
 from gpu.recorded import RecordedRun, newest
 from simulator import LaunchError, Recording, Step, simulate
 from simulator.language.ctype import Array
@@ -44,9 +45,10 @@ def recorded(kind: Measure, of: str) -> float:
     """A number of the newest recorded run.
 
     of is a path, such as "limits.latency.dram"; of a kernel "tiled 4096" or "tiled:TILE=32 8192
-    6144 4096", and behind it a counter's name; of a shape a path and M, N, K, "plan.blocks 512"; of
-    a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512". Raises ValueError, a
-    sentence, where nothing of that name was recorded, LaunchError where nothing was.
+    6144 4096", and after it a counter's or bound's name; of a shape a path and M, N, K,
+    "plan.blocks 512"; of a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512".
+    Raises ValueError, a sentence, where nothing of that name was recorded, LaunchError where
+    nothing was.
     """
     run = newest()
     if kind is Measure.RECORDED:
@@ -61,7 +63,7 @@ def recorded(kind: Measure, of: str) -> float:
     for comparison in run.comparisons:
         for kernel in comparison.kernels if comparison.size == size else ():
             if kernel.name == name and kernel.verified:
-                number = _of_kernel(kind, kernel, counter)
+                number = _of_kernel(kind, kernel, comparison, counter)
                 if number is not None:
                     return number
     raise ValueError(f"No {kind} was recorded of {of}.")
@@ -113,8 +115,13 @@ def recorded_size(of: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _of_kernel(kind: Measure, kernel: KernelResult, counter: str) -> float | None:
+def _of_kernel(
+    kind: Measure, kernel: KernelResult, comparison: Comparison, counter: str
+) -> float | None:
     """A number of a recorded kernel; None where it was not measured."""
+    if kind is Measure.KERNEL_BOUND:
+        bounds = find_bounds(kernel, comparison)
+        return None if bounds is None else _at_path(bounds, counter)
     if kind is Measure.KERNEL_TIME:
         return kernel.ms
     if kind is Measure.KERNEL_SHARE:
