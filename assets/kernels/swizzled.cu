@@ -2,7 +2,7 @@
 // word k of row tx is kept at place k ^ tx (exclusive or), which permutes the row.
 // Fixes in the transposed kernel: at one k, neighbouring threads now read different places of
 // their rows, and so different banks. Unlike padding it takes no memory.
-// Still limits it: two shared loads for every multiply-add, as in the tiled kernel.
+// Still limits it: shared memory, as in the tiled kernel, and more registers.
 #define TILE 16
 
 extern "C" __global__ void swizzled(const float* A, const float* B, float* C,

@@ -71,7 +71,7 @@ __device__ __forceinline__ void load_pieces(PieceOfA (&a)[ROWS], PieceOfB (&b)[C
         wmma::load_matrix_sync(a[i], a_from + i * 16 * A_PITCH, A_PITCH);
 }
 
-// What the tensor core does not read of x: all that is behind its first 11 bits.
+// What the tensor core does not read of x: all that is after its first 11 digits.
 __device__ __forceinline__ float small(float x)
 {
     return x - __uint_as_float(__float_as_uint(x) & 0xffffe000u);

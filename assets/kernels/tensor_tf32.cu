@@ -7,7 +7,7 @@
 // or on their way, the pieces of the next k loaded while this one's are multiplied. Rows of A in
 // shared memory are four words longer than the tile, and rows of B eight, so that a warp's reads
 // fall into different banks.
-// The tensor core reads 11 bits of a number's fraction and no more. Without rounding it would cut
+// The tensor core reads 10 bits of a number's fraction, so 11 digits. Without rounding it would cut
 // the others off, and C be nearly three times as far off; with it, C is right to three digits.
 // Still limits it: an operand takes as much room as in float32, twice that of half precision, and
 // rounding takes two instructions for each that multiplies, between a load and its use.

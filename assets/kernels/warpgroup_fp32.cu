@@ -99,7 +99,7 @@ __device__ __forceinline__ float small_part(float value)
     return value - __uint_as_float(__float_as_uint(value) & 0xffffe000u);
 }
 
-// The small parts of what this thread has copied of A's tile, `small` behind it.
+// The small parts of what this thread has copied of A's tile, `small` after it.
 __device__ __forceinline__ void write_small_parts(float* a_copied, int small)
 {
     #pragma unroll

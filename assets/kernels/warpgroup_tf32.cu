@@ -98,7 +98,7 @@ __device__ __forceinline__ int place(int row, int k)
     return row * DEPTH + (k / 4 ^ row % 8) * 4;
 }
 
-// A value rounded to 11 bits: the tensor core does not read those behind them, so half of what the
+// A value rounded to 11 bits: the tensor core does not read those after them, so half of what the
 // last one counts is added. That is not for NaN, whose bits may all be ones.
 __device__ __forceinline__ float rounded(float value)
 {
