@@ -96,7 +96,7 @@ def _numbers(
     for role, value in size.items():
         fixed = evaluate(roles[role], known)
         if fixed != value:
-            raise LaunchError(f"{role} is {fixed:,} in this text, and cannot be {value:,}.")
+            raise LaunchError(f"{role} is {fixed:,} in this code, and cannot be {value:,}.")
     return numbers
 
 

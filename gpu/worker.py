@@ -32,7 +32,7 @@ KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is 
 STATUS_SECONDS = 60.0  # to look for a GPU
 COMPILE_SECONDS = 20.0  # far over any kernel's; a text whose macros explode takes memory by then
 TOO_LARGE = (
-    "The compiler needed too much memory for this text. Something in it grows without measure: "
+    "The compiler needed too much memory for this code. Something in it grows without measure: "
     "templates, constants or names. Make it smaller."
 )
 

@@ -71,15 +71,15 @@ TOO_LARGE = "This kernel or launch is too large for this machine. Make it smalle
 SENTENCES: Mapping[State, tuple[type[SourceError | LaunchError], str]] = {
     State.COMPILED_TOO_LONG: (
         SourceError,
-        f"The compiler needed more than {COMPILING.seconds:g} seconds for this text. {GROWS}",
+        f"The compiler needed more than {COMPILING.seconds:g} seconds for this code. {GROWS}",
     ),
     State.COMPILED_TOO_LARGE: (
         SourceError,
-        f"The compiler needed more than {COMPILING.bytes // 2**20} MB for this text. {GROWS}",
+        f"The compiler needed more than {COMPILING.bytes // 2**20} MB for this code. {GROWS}",
     ),
     State.COMPILING: (
         SourceError,
-        "The compiler has ended in the middle of this text, without a word why. Leave parts of the "
+        "The compiler has ended in the middle of this code, without a word why. Leave parts of the "
         "text out to find the one that it cannot read.",
     ),
     State.RAN_TOO_LONG: (

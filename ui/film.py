@@ -1,6 +1,6 @@
 """Makes a film of a view, for slides: `python -m ui.film VIEW out.mp4`, or out.gif.
 
-VIEW is an address of the Step page, or what stands in it behind the question mark. An installed
+VIEW is an address of the Step page, or what it has after the question mark. An installed
 Chromium, Chrome or Edge draws the pictures through Playwright (`pip install playwright`). FFmpeg
 makes an MP4 of them, Pillow a GIF.
 """

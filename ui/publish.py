@@ -2,7 +2,7 @@
 
 FOLDER gets an index, a page for each preset and each VIEW, and one copy of what the pages share. It
 opens from a file, or from any web server that it is copied to. A VIEW is an address of the Step
-page, or what stands in it behind the question mark.
+page, or what it has after the question mark.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def element_type(text: str, kernel: str) -> str:
     source = SourceFile(text)
     declared = next((one for one in source.kernels if kernel in one.names), None)
     if declared is None:
-        raise SourceError(f"The text has no kernel named {kernel}.")
+        raise SourceError(f"The code has no kernel named {kernel}.")
     parameters = split_arguments(source.top.parameters(declared))
     types = set()
     for parameter in parameters[:3]:
@@ -175,7 +175,7 @@ def first_error(
     log = log.replace("\0", "")
     if "__nv_name_map" in log.split("error", 1)[0]:
         return SourceError(
-            f"The text has no kernel named {kernel} that can be launched as it is."
+            f"The code has no kernel named {kernel} that can be launched as it is."
             if "template" not in log
             else f"{kernel} is a template; a launch needs a plain __global__ function."
         )

@@ -230,7 +230,7 @@ class Calls:
                 self._symbols.find(called)  # its declaration may have an error
             return SourceError(NO_FUNCTION_POINTER, span)
         if self._is_of_text(called) and not name.startswith("__builtin_"):
-            return UndefinedError(f"{name} has no body in this text: write it.", span)
+            return UndefinedError(f"{name} has no body in this code: write it.", span)
         return SourceError(f"The function {name} is not supported.", span)
 
     def _is_of_text(self, cursor: Any) -> bool:

@@ -143,7 +143,7 @@ def parse(
             index=index,
         )
     except cindex.TranslationUnitLoadError as error:
-        raise SourceError("clang could not read this text as CUDA C.") from error
+        raise SourceError("clang could not read this code as CUDA C.") from error
     unit.lines = code.lines
     return unit.cursor, list(unit.diagnostics)
 

@@ -232,7 +232,7 @@ class SourceFile:
                 first, last = self.line(file.start), self.line(file.end - 1)
                 where = f"line {first}" if first == last else f"lines {first}–{last}"
                 parts.append(f"{file.name} is in {where}")
-        return f"Included files are part of this text: {list_names(parts)}." if parts else ""
+        return f"Included files are part of this code: {list_names(parts)}." if parts else ""
 
     def _has_device_code(self, one: Declaration) -> bool:
         """Whether a declaration is device code, or a class with some."""

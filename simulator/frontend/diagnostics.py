@@ -162,7 +162,7 @@ def _error(
     # The use of a template's instance is after the last line.
     written = lines[number - 1] if span is not None and number <= len(lines) else ""
     if ERROR_DIRECTIVE.match(written):
-        stopped = f"This text stops here by #error: {diagnostic.spelling.strip(chr(34))}"
+        stopped = f"This code stops here by #error: {diagnostic.spelling.strip(chr(34))}"
         macros = silencing_macros(source, code.line(number))
         return Diagnostic(f"{stopped.rstrip('.!?')}.", span, macros=macros)
     advice = advice_on(diagnostic.spelling, [each.spelling for each in diagnostic.children])

@@ -31,7 +31,7 @@ ALLOWED_PRAGMA = re.compile(rf"[ \t]+(?:{'|'.join(ALLOWED_PRAGMAS)})\b")
 FORBIDDEN_WORDS = ("__has_include", "__has_embed")
 PRAGMA_WORD = "_Pragma"
 NO_FILES = (
-    "A kernel brings its own text: #include and its kind, and the pasting of tokens (##), "
+    "A kernel brings its own code: #include and its kind, and the pasting of tokens (##), "
     "are not taken, not even in a comment."
 )
 NO_PRAGMAS = f"Of pragmas {list_names(ALLOWED_PRAGMAS)} are taken here, spelled as #pragma alone."
@@ -41,11 +41,11 @@ def check_length(text: str) -> None:
     """Raise SourceError for a text whose files are too long, or that is none: see check_plain."""
     check_plain(text)
     if len(files_of(text)) > MAX_FILES:
-        raise SourceError(f"This text has more than {MAX_FILES} files.")
+        raise SourceError(f"This code has more than {MAX_FILES} files.")
     for file in files_of(text):
         length = len(text[file.start : file.end].encode())
         if length > MAX_FILE_BYTES:
-            name = file.name or "This text"
+            name = file.name or "This code"
             raise SourceError(
                 f"{name} has {length:,} bytes; a file has up to {MAX_FILE_BYTES:,} (256 KB)."
             )
@@ -54,11 +54,11 @@ def check_length(text: str) -> None:
 def check_plain(text: str) -> None:
     """Raise SourceError for a text with parts of letters, or too long with all its files."""
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text)):
-        raise SourceError("A kernel's text is plain: it has no zero byte and no half of a letter.")
+        raise SourceError("A kernel's code is plain: it has no zero byte and no half of a letter.")
     length = len(text.encode())
     if length > MAX_BYTES:
         raise SourceError(
-            f"This text has {length:,} bytes with all its files; it may have {MAX_BYTES:,} (1 MB)."
+            f"This code has {length:,} bytes with all its files; it may have {MAX_BYTES:,} (1 MB)."
         )
 
 
@@ -101,7 +101,7 @@ def check_directives(
             column = line.index(found[1]) + 1
             span = Span(number, column, number, column + len(found[1]))
             raise SourceError(
-                f"#{found[1]} is not taken here: a kernel brings its own text and needs no header.",
+                f"#{found[1]} is not taken here: a kernel brings its own code and needs no header.",
                 span,
             )
     _check_spliced(text, takes_pasting)
@@ -131,7 +131,7 @@ def _check_spliced(text: str, takes_pasting: bool) -> None:
         if not takes_pasting:
             found.append((pasted.start(), NO_FILES))
         elif "__VA_OPT__" in spliced:
-            found.append((pasted.start(), "A text with __VA_OPT__ pastes no tokens (##) here."))
+            found.append((pasted.start(), "Code with __VA_OPT__ pastes no tokens (##) here."))
     if found:
         position, sentence = min(found)
         raise SourceError(sentence, _span(text, position))

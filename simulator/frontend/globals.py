@@ -67,7 +67,7 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
         )
     if not array.size:
         raise SourceError(
-            f"{name} has no length in this text: write its number of elements in the brackets.",
+            f"{name} has no length in this code: write its number of elements in the brackets.",
             span,
         )
     limit = CONSTANT_BYTES if in_constant else MAX_BYTES
@@ -124,7 +124,7 @@ def _check_null(name: str, initializer: Any) -> None:
     leaves = [part for part in descendants(initializer) if not list(part.get_children())]
     if any(leaf.kind not in NULLS for leaf in leaves):
         raise SourceError(
-            f"{name} is a pointer, which the text can set to nullptr alone; the launch gives it an "
+            f"{name} is a pointer, which the code can set only to nullptr; the launch gives it an "
             "array by its name, or the kernel an address.",
             span_of(initializer),
         )
@@ -164,7 +164,7 @@ class FirstValues:
         self.leaves[offset] = (leaf, scalar)
         if len(self.leaves) > MAX_FIRST_VALUES:
             raise SourceError(
-                f"{self.name} has more than {MAX_FIRST_VALUES:,} first values in the text; set it "
+                f"{self.name} has more than {MAX_FIRST_VALUES:,} first values in the code; set it "
                 "by the launch.",
                 span_of(leaf),
             )

@@ -187,7 +187,7 @@ def template_values(
             raise error
         arguments = tuple(values[p.name] or usual[p.name] or "" for p in parameters)
         note = (
-            f"This text does not say what {list_names(list(usual))} of {kernel.name} "
+            f"This code does not say what {list_names(list(usual))} of {kernel.name} "
             f"{'are' if len(usual) > 1 else 'is'}: {kernel.name}<{', '.join(arguments)}> is taken. "
             f"A launch in host code, {kernel.name}<…><<<grid, block>>>(…), would say it."
         )

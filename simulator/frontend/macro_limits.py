@@ -140,7 +140,7 @@ class TokenCounter:
             )
         if self.tokens > MAX_TOKENS:
             raise SourceError(
-                f"The text has more than {MAX_TOKENS:,} tokens by here, its macros expanded; a "
+                f"The code has more than {MAX_TOKENS:,} tokens by here, its macros expanded; a "
                 "kernel is shorter.",
                 _span(line),
             )

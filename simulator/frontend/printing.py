@@ -61,8 +61,8 @@ def _argument(cursor: Any, texts: list[str], expressions: Expressions) -> Expres
     kind = lower_type(cursor.type, span)
     if not isinstance(kind, ctype.Scalar | ctype.Pointer | ctype.ArrayOf):
         raise SourceError(
-            f"printf takes numbers, pointers and texts: print the members of this {kind}, or what "
-            "it is converted to.",
+            f"printf takes numbers, pointers and strings: print the members of this {kind}, or "
+            "what it is converted to.",
             span,
         )
     return expressions.value(cursor)

@@ -32,7 +32,7 @@ def skipped_kernel(source: SourceFile, name: str | None) -> SourceError | None:
         return None
     what = "A kernel" if name is None else f"The kernel {name}"
     return SourceError(
-        f"{what} is in this text, and a condition around it (#if or its kind) leaves it out.",
+        f"{what} is in this code, and a condition around it (#if or its kind) leaves it out.",
         source.span(skipped[0].token),
         macros=settings,
     )

@@ -63,7 +63,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:std::)?(?:atomic\w*|memory_order\w*)", "use atomicAdd, atomicExch, atomicCAS and "
          "their kind on a plain number's address"),
         (r"cu(?:Float|Double)?Complex|(?:make_)?cuC\w+|make_cu\w+|cuFloatC\w+|cuDoubleC\w+",
-         "it comes with #include <cuComplex.h>, which this text does not have"),
+         "it comes with #include <cuComplex.h>, which this code does not have"),
         (r"(?:std::|thrust::)?complex", "use cuFloatComplex of <cuComplex.h>, or float2, x and y "
          "its two parts"),
         (r"(?:std::)?(?:vector|string|array|map|unordered_map|deque|list|queue|stack|set|pair|"
@@ -72,7 +72,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"std(?:::\w+)*", "of the C++ library only the functions of <cmath> are "
          "taken, and std::min, std::max, std::clamp and std::numeric_limits"),
         (r"cub::(?:Block|Warp)(?:Reduce|Scan)(?:::\w+)*", "it comes with #include <cub/cub.cuh>, "
-         "which this text does not have"),
+         "which this code does not have"),
         (r"cub(?:::\w+)*", "of CUB there are BlockReduce, BlockScan, WarpReduce and WarpScan, by "
          "their default algorithms and with #include <cub/cub.cuh>; write what the kernel uses of "
          "the rest"),
@@ -118,7 +118,7 @@ UNSUPPORTED_KINDS = {
     "an if.",
     "LABEL_STMT": "A label is for goto, which is not supported.",
     "CXX_NEW_EXPR": NO_NEW,
-    "STRING_LITERAL": "A text in quotes is not supported here: it is for printf, or the first "
+    "STRING_LITERAL": "A string is not supported here: it is for printf, or the first "
     'values of an array, as in char s[] = "abc".',
     "CXX_DELETE_EXPR": "delete is not supported: a kernel gets its memory as arrays from the "
     "launch.",

@@ -96,7 +96,7 @@ class Diagnostic:
         parts = (
             self.hint,
             f"If it comes from {list_names(self.headers)}: open that file together with this one, "
-            "or write what the kernel uses of it into the text."
+            "or write what the kernel uses of it into the code."
             if self.headers
             else "",
             f"Write {wanted[0]} above it{''.join(f', or {one}' for one in wanted[1:])}."

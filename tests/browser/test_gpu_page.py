@@ -18,7 +18,7 @@ TABS = (
     "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
     "Predicted and measured",
 )  # fmt: skip
-FOLDED = ("The text that ran", "Missing to run kernels here")
+FOLDED = ("The code that ran", "Missing to run kernels here")
 SMALLEST = {1280: 12, 1920: 12, 390: 11}  # CSS pixels, by the width of the screen
 # Each visible text with its size, its contrast with what is behind it, and its box.
 TEXTS = """() => {
@@ -112,7 +112,7 @@ CROSSED = """() => {
 def opened(page: Page) -> Page:
     """The GPU page once it is drawn to its end."""
     page.locator(PLOT).first.wait_for()
-    page.get_by_text("The text that ran").wait_for()
+    page.get_by_text("The code that ran").wait_for()
     return page
 
 

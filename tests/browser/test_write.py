@@ -50,7 +50,7 @@ def text_of(page: Page) -> str:
 
 
 def write(page: Page, text: str) -> Page:
-    """Put a text in place of all that stands in the editor, as a paste does."""
+    """Replace all that the editor holds by a text, as a paste does."""
     page.wait_for_selector(EDITOR)
     page.click(EDITOR)
     page.keyboard.press("Control+a")

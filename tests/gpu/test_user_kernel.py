@@ -145,7 +145,7 @@ def test_tiles_on_tensor_cores_are_compared_in_their_own_type(text: str, precisi
         (
             SQUARE.replace("unsigned long size)", ")").replace("{", "{ const int size = 32;", 1)
             .replace("__global__", "#define N 32\n__global__", 1),
-            "square", (64, 64, 64), "is 32 in this text, and cannot be 64",
+            "square", (64, 64, 64), "is 32 in this code, and cannot be 64",
         ),
         ("__global__ void f(float* a) { a[threadIdx.x] = 1; }", "f", (8, 8, 8), "Only a product"),
         (SQUARE.replace("double", "int"), "square", (64, 64, 64), "or of half A and B and float C"),

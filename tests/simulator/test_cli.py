@@ -123,7 +123,7 @@ def test_macro_with_bytes_that_are_no_text(tmp_path: Path) -> None:
     done = run(tmp_path, "-D", b"N=\xff", "f32:32", stdout=subprocess.DEVNULL)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "text is plain" in done.stderr
+    assert "code is plain" in done.stderr
 
 
 @pytest.mark.sample(3)

@@ -121,7 +121,7 @@ def test_a_condition_decides_what_is_included() -> None:
         kernel = compile_kernel(both, defines=defines)
         assert simulate(kernel, launch).arrays["x"][0] == speed
         name, line = ("fast.h", 8) if defines else ("slow.h", 10)
-        assert f"part of this text: {name} is in line {line}." in kernel.notes[-1]
+        assert f"part of this code: {name} is in line {line}." in kernel.notes[-1]
 
 
 def test_a_kernel_may_be_in_a_header_beside_a_list_read_twice() -> None:

@@ -226,7 +226,7 @@ def test_the_parameter_of_a_template_around_the_launch_is_no_argument() -> None:
     )
     kernel = compile_kernel(text)
     assert kernel.template == ("float", "16")
-    assert kernel.notes[0].startswith("This text does not say what T, N of k are: k<float, 16> is")
+    assert kernel.notes[0].startswith("This code does not say what T, N of k are: k<float, 16> is")
 
 
 def test_a_host_functions_template_passes_its_type_on() -> None:

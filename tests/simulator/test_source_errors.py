@@ -94,7 +94,7 @@ def test_text_that_is_not_cuda() -> None:
 
 @pytest.mark.parametrize(
     ("value", "reason"),
-    [("\udcff", "text is plain"), ("1\0", "text is plain"), ("1" * 300_000, "300,000 bytes")],
+    [("\udcff", "code is plain"), ("1\0", "code is plain"), ("1" * 300_000, "300,000 bytes")],
 )
 def test_macro_that_is_no_text(value: str, reason: str) -> None:
     for text in ("#define N 1\n", ""):
@@ -197,7 +197,7 @@ def test_lowering_adds_nothing_to_an_error_of_clangs(seed: int) -> None:
 
 def test_a_function_without_a_body_is_named() -> None:
     text = "__device__ float f(float);\n__global__ void k(float* x) {\nx[0] = f(x[1]);\n}"
-    with pytest.raises(SourceError, match=r"line 3, .*f has no body in this text: write it"):
+    with pytest.raises(SourceError, match=r"line 3, .*f has no body in this code: write it"):
         compile_kernel(text)
 
 

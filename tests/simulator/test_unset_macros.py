@@ -59,7 +59,7 @@ def test_it_does_mend_it(name: str) -> None:
 
 def test_a_kernel_of_a_name_is_found_under_its_condition() -> None:
     text = f"#ifdef FAST\n{KERNEL}#endif\n__global__ void other(float* x) {{ x[0] = 2; }}"
-    with pytest.raises(SourceError, match=r"The kernel k is in this text.*Give -D FAST\."):
+    with pytest.raises(SourceError, match=r"The kernel k is in this code.*Give -D FAST\."):
         compile_kernel(text, "k")
     with pytest.raises(SourceError, match=r"no kernel named j in kernel\.cu; it has other\."):
         compile_kernel(text, "j")

@@ -123,7 +123,7 @@ def test_the_sentence_comes_first_and_the_charts_have_kernels_in_float32_alone(
         "**Tiled**: a block shares tiles of A and B.  \n"
         "**Naive**: a thread reads its row and its column."
     )
-    assert begins.startswith("A kernel is the text that the simulator steps through")
+    assert begins.startswith("A kernel is the code that the simulator steps through")
     assert set(speeds(page)["Type"]) == {"FP32"}
     shown = {row["Kernel"]: float(row["TFLOP/s"]) for _, row in speeds(page).iterrows()}
     assert shown["naive"] > max(shown.values()) / 25, "its bar is no sliver"

@@ -139,7 +139,7 @@ def _same_access(
 def _instead(
     step: Step, other: Step | None, thread: int, is_load: bool
 ) -> tuple[float | None, StepAccess | None]:
-    """What the run without the fault stores in place of what a thread loads where it should not.
+    """What the run without the fault stores instead of what a thread loads where it should not.
 
     Also the store of the faulty run into the same cell.
     """

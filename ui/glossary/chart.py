@@ -76,7 +76,7 @@ def draw_small_chart(chart: SmallChart, theme: str) -> str:
 
 
 def draw_sentence(sentence: str, theme: str) -> str:
-    """Draw a sentence in place of a picture, as SVG."""
+    """Draw a sentence instead of a picture, as SVG."""
     palette = PALETTES[theme]
     lines = textwrap.wrap(sentence, LETTERS)
     places = [(EDGE, TITLE_BELOW + i * LINE * TEXT) for i in range(len(lines))]

@@ -173,7 +173,7 @@ def explain(comparison: Comparison, count: str) -> list[str]:
         sentences.append(
             f"{_list(wider, count)}: **optimised code reads shared memory in wider words**. The "
             "compiler joins loads of neighbours into one of 64 or 128 bits, which takes fewer "
-            f"passes: for 100 shared loads of the text, {performance.phrase(most.kernel)} runs "
+            f"passes: for 100 shared loads of the source, {performance.phrase(most.kernel)} runs "
             f"{100 * (most.share('shared_load_requests') or 0):.0f}."
         )
     if uncounted:

@@ -83,7 +83,7 @@ def draw_page() -> None:
                 draw_glossary(open_view)
     lead = st.container()  # of the recorded run, where no GPU is here
     st.markdown(
-        "A kernel is the text that the simulator steps through, compiled for a real GPU. Its "
+        "A kernel is the code that the simulator steps through, compiled for a real GPU. Its "
         "product of random matrices is checked against one in double precision, and it is timed "
         "beside cuBLAS, NVIDIA's own library, in the same precision: FP32, which is `float`, or "
         "what a kernel for tensor cores rounds to."
@@ -273,7 +273,7 @@ def note_stopped() -> None:
 def draw_sources(candidates: list[Candidate]) -> None:
     """Show the source of each chosen kernel, as it is compiled."""
     if candidates:
-        st.subheader("The text that runs", anchor=False)
+        st.subheader("The code that runs", anchor=False)
         tabs = st.tabs([candidate.name for candidate in candidates])
         for tab, candidate in zip(tabs, candidates, strict=True):
             tab.code(candidate.text, language="cpp", line_numbers=True)
@@ -326,7 +326,7 @@ def draw_recording(run: RecordedRun, lead: DeltaGenerator | None) -> None:
     if run.bits:
         show_bits(run.bits)
     if lead is not None:
-        with st.expander("The text that ran"):
+        with st.expander("The code that ran"):
             texts = [kernel for kernel in comparison.kernels if kernel.source]
             for tab, kernel in zip(
                 st.tabs([performance.kernel_label(kernel) for kernel in texts]), texts, strict=True

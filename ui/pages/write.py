@@ -143,11 +143,11 @@ def linked_kernel(text: str) -> UserKernel | None:
 
 def open_own(draft: Draft, own: UserKernel) -> None:
     """Open a kernel with its launch."""
-    draft.open(own.text, "The kernel's text", wanted=own.kernel)
+    draft.open(own.text, "The kernel's code", wanted=own.kernel)
     if look_at(draft).kernel == own.kernel:
         suggested = suggest(draft, own.text, own.kernel)
         if suggested is not None:
-            draft.open_own(own, "The kernel's text", suggested)
+            draft.open_own(own, "The kernel's code", suggested)
 
 
 def look_at(draft: Draft) -> Examined:
@@ -180,8 +180,8 @@ def explain(error: Exception) -> str:
         return str(error)
     LOGGER.error("The Write page failed on a text.", exc_info=error)
     return (
-        "Tilewise failed on this text. That is a fault of Tilewise, not of the text: please "
-        "report it, with the text."
+        "Tilewise failed on this code. That is a fault of Tilewise, not of the code: please "
+        "report it, with the code."
     )
 
 
@@ -296,13 +296,13 @@ def draw_files(draft: Draft, own: UserKernel | None) -> None:
             "application/zip", ":material/folder_zip:",
         )  # fmt: skip
     if own is None:
-        st.caption("A link is made of a text that compiles.")
+        st.caption("A link is made of code that compiles.")
         return
     link = own_link.encode(own)
     if link is None:
-        st.caption("This text is too long for a link: save it, and share the file.")
+        st.caption("This code is too long for a link: save it, and share the file.")
     else:
-        st.caption("A link to this text and its launch")
+        st.caption("A link to this code and its launch")
         st.code(f"{(st.context.url or '').split('?')[0]}?{own_link.PARAMETER}={link}", None)
 
 
@@ -343,7 +343,7 @@ def check(draft: Draft, own: UserKernel | None) -> None:
     draft.problem = ""
     if own is None:
         draft.problem = draft.form_problem or (
-            "It does not compile yet: mend what is marked below the text first."
+            "It does not compile yet: mend what is marked below the code first."
         )
         draft.wants_check = False
         draft.checks += 1
@@ -393,7 +393,7 @@ def draw_result(draft: Draft, own: UserKernel | None) -> None:
     checked, result = draft.checked, draft.result
     scene = functools.partial(open_scene, draft)
     if checked is not None:
-        said = "The verdict on this text" if checked.own == own else CHANGED
+        said = "The verdict on this code" if checked.own == own else CHANGED
         st.html(f"<p class='{'current' if checked.own == own else 'changed'}'>{said}</p>")
     if exercise is not None:
         if result is not None:

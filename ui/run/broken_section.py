@@ -1,4 +1,4 @@
-"""What is wrong in a file that comes with Tilewise: a sentence in place of what it holds."""
+"""What is wrong in a file that comes with Tilewise: a sentence instead of what it holds."""
 
 from __future__ import annotations
 

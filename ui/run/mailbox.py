@@ -20,7 +20,7 @@ class Requested:
     notices: tuple[str, ...]
     displayed: DisplayedHazard | None  # the hazard at which it begins
     line: int | None  # the line of the text at which its thread begins; else the view's own step
-    begins: bool  # at its first beat, which only its run tells, in place of the view's own step
+    begins: bool  # at its first beat, which only its run tells, instead of the view's own step
 
 
 @dataclass(slots=True)

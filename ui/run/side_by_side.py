@@ -12,7 +12,7 @@ from ui.view import shown_kernel
 from ui.view.view_url import View
 from ui.view.what_if import SWITCHES
 
-TOO_LONG = "This text is too long for two scenes beside each other: they compare it line by line."
+TOO_LONG = "This code is too long for two scenes beside each other: they compare it line by line."
 
 
 def side_views(view: View, record: Callable[[View], Recording]) -> tuple[View, View]:

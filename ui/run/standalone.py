@@ -32,7 +32,7 @@ class Standalone:
 
 
 def parse_address(address: str) -> View:
-    """The view of an address of the Step page, or of what stands in it behind the question mark.
+    """The view of an address of the Step page, or of what it has after the question mark.
 
     Raises as parse_view.
     """

@@ -360,7 +360,7 @@ def draw_own_settings(previous: View) -> View:
     try:
         opened = load_opened(previous, step_state().look(previous))
     except (SourceError, LaunchError):
-        st.caption("Its sizes are in its text and its launch.")
+        st.caption("Its sizes are in its code and its launch.")
         return previous
     return draw_focus(previous, opened.grid, opened.block)
 

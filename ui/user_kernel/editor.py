@@ -23,7 +23,7 @@ BUNDLE = "codemirror.js"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that an editor opens with, in place of what it had."""
+    """A text that an editor opens with, instead of what it had."""
 
     number: int  # another one is another text
     text: str

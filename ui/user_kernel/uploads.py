@@ -65,7 +65,7 @@ def read_files(uploaded: Sequence[tuple[str, bytes]]) -> dict[str, str]:
                 f"{shorten(name)} is not text in UTF-8: save it as UTF-8 and open it again."
             ) from None
     if not found:
-        raise UploadError(f"Nothing here is a text: names end with {', '.join(ENDINGS)}.")
+        raise UploadError(f"Nothing here is code: names end with {', '.join(ENDINGS)}.")
     return found
 
 

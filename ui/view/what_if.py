@@ -285,7 +285,7 @@ SWITCHES = (
             Edit(
                 f"{ordinal}-barrier",
                 f"Remove the {ordinal} barrier",
-                f"Threads no longer wait for one another where the text has its {ordinal} "
+                f"Threads no longer wait for one another where the code has its {ordinal} "
                 "barrier; one that this launch does not come to is not missed.",
                 is_fault=True,
             ),
@@ -336,7 +336,7 @@ SWITCHES = (
         Edit(
             "swap",
             "Swap x and y of the threads",
-            "A warp's threads then follow a column in place of a row: their accesses to global "
+            "A warp's threads then follow a column instead of a row: their accesses to global "
             "memory no longer coalesce, and those to shared memory meet in few banks.",
         ),
         _swap_threads,
@@ -381,26 +381,26 @@ SWITCHES = (
         Edit(
             "volatile",
             "Volatile tiles",
-            "The compiler must read shared memory wherever the text does: the sums stay the same, "
-            "and a GPU's counters come near the simulator's.",
+            "The compiler must read shared memory wherever the source does: the sums stay the "
+            "same, and a GPU's counters come near the simulator's.",
         ),
         _make_tiles_volatile,
     ),
     Switch(
         Edit(
             "double",
-            "Double in place of float",
-            "Every value takes 8 bytes in place of 4, and a sum keeps 53 significant bits "
-            "in place of 24.",
+            "Double instead of float",
+            "Every value takes 8 bytes instead of 4, and a sum keeps 53 significant bits "
+            "instead of 24.",
         ),
         _use_double,
     ),
     Switch(
         Edit(
             "float",
-            "Float in place of double",
-            "Every value takes 4 bytes in place of 8, and a sum keeps 24 significant bits "
-            "in place of 53.",
+            "Float instead of double",
+            "Every value takes 4 bytes instead of 8, and a sum keeps 24 significant bits "
+            "instead of 53.",
         ),
         _use_float,
     ),
