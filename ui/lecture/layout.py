@@ -78,16 +78,12 @@ def areas_for(look: Look, has_places: bool = True, warps: int = 0) -> LectureAre
     """
     letters = letters_for(look)
     is_tall = look.width < TALL_WIDTH
-    areas = _tall(look, letters, has_places) if is_tall else (
-        _wide(look, letters, TEXT_LINES if has_places else WITHOUT_ALGEBRA)
-    )  # fmt: skip
+    areas = (_tall if is_tall else _wide)(look, letters, has_places)
     return with_places(areas, letters, is_tall, warps) if has_places else areas
 
 
-def _wide(
-    look: Look, letters: Letters, text_lines: tuple[tuple[int, int, int], ...]
-) -> LectureAreas:  # fmt: skip
-    """Source and sentence at the left, then global memory and the chip; the timeline under all."""
+def _wide(look: Look, letters: Letters, has_places: bool) -> LectureAreas:
+    """Source and sentence at the left, then the stage; the timeline under all."""
     width, height = float(look.width), float(look.height)
     edge = 0.9 * letters.source
     top = 1.9 * letters.heading
@@ -97,7 +93,7 @@ def _wide(
     above = timeline.top - 1.75 * letters.small  # the iterations' labels stand between
     middle = edge + SOURCE_SHARE * (width - 2 * edge)
     gap = 0.4 * letters.sentence
-    for sentence_lines, warp_lines, ledger_lines in text_lines:
+    for sentence_lines, warp_lines, ledger_lines in TEXT_LINES if has_places else WITHOUT_ALGEBRA:
         ledger_top = above - ledger_lines * 1.35 * letters.name
         sentence_top = (
             ledger_top - gap - 1.45 * (1 + sentence_lines) * letters.sentence
@@ -105,7 +101,8 @@ def _wide(
         )  # fmt: skip
         if sentence_top - gap - top >= LEAST_SOURCE_LINES * LINE * letters.source:
             break
-    stage = Rectangle(middle + 0.3 * edge, top, width - edge, above)
+    inset = 0.0 if has_places else 0.7 * letters.name  # without frames
+    stage = Rectangle(middle + 0.3 * edge + inset, top, width - edge, above)
     side = min(0.36 * stage.width, 0.36 * stage.height)
     maps = Rectangle(stage.left, stage.top, stage.left + side, stage.top + side)
     source_bottom = max(sentence_top - gap, top + letters.source)
