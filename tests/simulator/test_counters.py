@@ -10,7 +10,7 @@ import pytest
 
 from simulator import simulate
 from simulator.observers.transactions import ideal_wavefronts, sectors, wavefronts
-from tests.simulator.launches import matmul
+from tests.simulator.launches import launch_text, matmul
 
 MEASURED = json.loads(Path(__file__).with_name("h200_counters.json").read_text(encoding="utf-8"))
 TRANSPOSED = (("Bs[ty][tx]", "Bs[tx][ty]"), ("Bs[k][tx]", "Bs[tx][k]"))
@@ -74,3 +74,34 @@ def test_transactions_equal_a_count_one_by_one(width: int) -> None:
         one = (addresses[warp : warp + 1], active[warp : warp + 1])
         assert wavefronts(*one, width, "store")[0] == expected
         assert ideal_wavefronts(*one, width, "store")[0] == ideal
+
+
+# The statement of each of two blocks of a warp (w is the block's number, t the thread's), and what
+# both take together: sectors of x, wavefronts of s.
+TWO_WARPS = {
+    "moved by a word": ("y[t] = x[t + w];", 4 + 5, 0),
+    "moved by a sector": ("y[t] = x[t + 8 * w];", 4 + 4, 0),
+    "twice as far apart": ("y[t] = x[t * (1 + w)];", 4 + 8, 0),
+    "of fewer lanes": ("if (t < 32 - 20 * w) y[t] = x[t];", 4 + 2, 0),
+    "of no lane": ("if (w) y[t] = x[t];", 4, 0),
+    "a column of two": ("s[t * (1 + w)] = 1;", 0, 1 + 2),
+    "a row each": ("s[t + 32 * w] = 1;", 0, 1 + 1),
+    "a bank each": ("s[(t + w) % 64] = 1;", 0, 1 + 1),
+    "a lane more each time": ("for (int i = 0; i < 3; ++i) if (t <= 8 * i) y[t] = x[t];",
+                              2 * (1 + 2 + 3), 0),
+    "a word on each time": ("for (int i = 0; i < 3; ++i) y[t] = x[t + i];", 2 * (4 + 5 + 5), 0),
+    "three floats": ("float3 v = ((float3*)x)[t]; y[t] = v.x + v.y + v.z;", 2 * 3 * 12, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TWO_WARPS)
+def test_what_differs_between_warps_is_counted_for_each(name: str) -> None:
+    statement, expected_sectors, expected_wavefronts = TWO_WARPS[name]
+    text = (
+        "__global__ void k(const float* x, float* y) { __shared__ float s[64];"
+        f" int t = threadIdx.x, w = blockIdx.x; {statement} }}"
+    )
+    arrays = {"x": np.ones(128, np.float32), "y": np.zeros(32, np.float32)}
+    counters = simulate(*launch_text(text, grid=2, **arrays)).counters
+    assert counters["global_load_sectors"] == expected_sectors
+    assert counters["shared_store_wavefronts"] == expected_wavefronts
