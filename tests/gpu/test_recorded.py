@@ -167,6 +167,17 @@ def test_the_scalings_that_come_with_tilewise_can_be_read() -> None:
             assert one.same_bits is not False
 
 
+def test_what_is_written_of_several_gpus_is_what_was_recorded() -> None:
+    written = (recorded.FOLDER.parents[1] / "docs" / "measured.md").read_text(encoding="utf-8")
+    paragraph = written.partition("**Several GPUs.**")[2].partition("\n\n")[0]
+    for run in scalings()[0]:
+        ours = [one for one in run.scaling.runs if one.plan]
+        fastest = [one for one in ours if one.gpus == max(other.gpus for other in ours)]
+        for one in (ours[0], min(fastest, key=lambda one: one.ms)):
+            assert f"{one.ms:.1f}" in paragraph, run.file
+        assert f"{max(one.speedup for one in ours):.2f}" in paragraph, run.file
+
+
 def test_a_damaged_scaling_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text(
         json.dumps(damaged(scaling={"device": {}})), encoding="utf-8"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu.scale.recorded import widest
 from simulator.broken_file import BrokenFileError
 from ui.drawing.look import Look
 from ui.drawing.viewport import PHONE, USUAL
@@ -223,6 +224,15 @@ def test_waves_are_those_of_the_table() -> None:
     assert found(Measure.USUAL_PLAN, "blocks 5120 2560 1280") == 20 * 20
 
 
+def test_a_product_over_gpus_is_that_of_the_run_over_the_most() -> None:
+    scaling = widest().scaling
+    fastest = min(run.ms for run in scaling.runs if run.gpus == 4 and run.bytes_moved and run.plan)
+    assert found(Measure.SCALING, "ms 4") == pytest.approx(fastest, abs=5e-4)
+    assert found(Measure.SCALING, "speedup 4") == pytest.approx(
+        scaling.runs[0].ms / fastest, abs=5e-4
+    )
+
+
 def test_two_pieces_may_be_added_in_any_order_and_more_may_not() -> None:
     view = "kernel=anyshape&M=16&N=32&K=16&inputs=fractions"
     assert found(Measure.ORDER_CELLS, "", f"{view}&PIECES=2") == 0
@@ -244,6 +254,7 @@ def test_each_lane_holds_the_sum_that_its_step_tells() -> None:
         (Measure.SHAPE, "nothing 512", ""),
         (Measure.USUAL_PLAN, "blocks 4095 4097 1023", ""),
         (Measure.WAVE_TIME, "warptiles 2 512", ""),
+        (Measure.SCALING, "speedup 3", ""),
         (Measure.LANE, "16 0", "kernel=tensor_half&M=16&N=16&K=32&step=183"),
         (Measure.LANE, "0 0", "kernel=tensor_half&M=16&N=16&K=32&step=1"),
     ],

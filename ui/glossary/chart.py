@@ -225,7 +225,7 @@ def _roofline(run: RecordedRun, theme: str) -> str:
 def _gpus(recorded: RecordedScaling, with_moves: bool, theme: str) -> str:
     """Draw the GPUs of a recorded run: the step in which pieces move, or the last one."""
     palette = PALETTES[theme]
-    plan = _widest(recorded)
+    plan = _smallest(recorded)
     figure = tiles_over_gpus.draw_plan(
         plan, 0 if with_moves else len(plan.steps) - 1, CHART_INKS[theme]
     )
@@ -259,9 +259,10 @@ def _gpus(recorded: RecordedScaling, with_moves: bool, theme: str) -> str:
     return _draw(title, shapes, texts, TITLE_BELOW + SQUARE_HEIGHT, where, palette)
 
 
-def _widest(recorded: RecordedScaling) -> Plan:
-    """The plan of a recorded run over the most GPUs."""
-    return max((run.plan for run in recorded.scaling.runs if run.plan), key=lambda plan: plan.gpus)
+def _smallest(recorded: RecordedScaling) -> Plan:
+    """The plan of a recorded run over the fewest GPUs but one: a small picture has room for it."""
+    plans = [run.plan for run in recorded.scaling.runs if run.plan and run.plan.gpus > 1]
+    return min(plans, key=lambda plan: plan.gpus)
 
 
 def _arrow(begin: tuple[float, float], end: tuple[float, float]) -> str:

@@ -133,6 +133,7 @@ class Measure(StrEnum):
     SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.shape.Shape
     USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
     WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds
+    SCALING = "scaling"  # of the recorded run over the most GPUs: of gpu.scale.scaling.ScaleRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy as np
 from gpu.bounds import find_bounds
 from gpu.comparison import Comparison, KernelResult
 from gpu.recorded import RecordedRun, newest
+from gpu.scale.recorded import widest
 from simulator import LaunchError, Recording, Step, simulate
 from simulator.language.ctype import Array
 from simulator.language.fragments import parse_fragment
@@ -46,13 +47,15 @@ def recorded(kind: Measure, of: str) -> float:
 
     of is a path, such as "limits.latency.dram"; of a kernel "tiled 4096" or "tiled:TILE=32 8192
     6144 4096", and after it a counter's or bound's name; of a shape a path and M, N, K,
-    "plan.blocks 512"; of a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512".
-    Raises ValueError, a sentence, where nothing of that name was recorded, LaunchError where
-    nothing was.
+    "plan.blocks 512"; of a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512";
+    of a product over several GPUs a field and how many, "speedup 4". Raises ValueError, a sentence,
+    where nothing of that name was recorded, LaunchError where nothing was.
     """
     run = newest()
     if kind is Measure.RECORDED:
         return _at_path(run, of)
+    if kind is Measure.SCALING:
+        return _of_scaling(of)
     if kind is Measure.WAVE_TIME:
         return _wave_time(run, of)
     if kind in (Measure.SHAPE, Measure.USUAL_PLAN):
@@ -89,6 +92,16 @@ def _of_shape(run: RecordedRun, kind: Measure, of: str) -> float:
     if found is None:
         raise ValueError(f"No plan of the ladder's last kernel was recorded of {of}.")
     return _at_path(found, of.split()[0])
+
+
+def _of_scaling(of: str) -> float:
+    """A number of our kernel's fastest product on so many GPUs, in the run over the most."""
+    name, gpus = of.split()
+    runs = [run for run in widest().scaling.runs if run.plan and run.gpus == int(gpus)]
+    moving = [run for run in runs if run.bytes_moved] or runs  # one GPU has nothing to move
+    if not moving:
+        raise ValueError(f"No product over {gpus} GPUs was recorded.")
+    return _at_path(min(moving, key=lambda run: run.ms), name)
 
 
 def _wave_time(run: RecordedRun, of: str) -> float:

@@ -101,7 +101,7 @@ def _draw_evidence(one: Question | Claim, key: str, open_view: Callable[[View], 
     ):  # fmt: skip
         for quantity in reversed(measured):  # the first of each kind counts
             size = recorded_size(quantity.of)
-            if size:
+            if size and quantity.measure is not Measure.SCALING:
                 is_shape = quantity.measure in (Measure.SHAPE, Measure.USUAL_PLAN)
                 st.session_state[SHAPES_SIZE if is_shape else RECORDED_SIZE] = size_name(size)
         st.switch_page(GPU_PAGE)
