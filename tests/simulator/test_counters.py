@@ -90,7 +90,8 @@ TWO_WARPS = {
     "a lane more each time": ("for (int i = 0; i < 3; ++i) if (t <= 8 * i) y[t] = x[t];",
                               2 * (1 + 2 + 3), 0),
     "a word on each time": ("for (int i = 0; i < 3; ++i) y[t] = x[t + i];", 2 * (4 + 5 + 5), 0),
-    "three floats": ("float3 v = ((float3*)x)[t]; y[t] = v.x + v.y + v.z;", 2 * 3 * 12, 0),
+    "three floats": ("float3 v = ((float3*)(x + 2))[t]; y[t] = v.x + v.y + v.z;",
+                     2 * (12 + 13 + 13), 0),
 }  # fmt: skip
 
 
