@@ -18,6 +18,7 @@ from simulator.observers.hazards.findings import Hazard
 from simulator.recording.navigation import Position, positions
 from simulator.recording.recording import StepAccess
 from simulator.verdict.form import LaunchForm
+from ui.analysis.clock import Clock
 from ui.analysis.flat_tiles import shared_shapes
 from ui.analysis.own_tile import find_tile
 from ui.analysis.product_roles import (
@@ -77,6 +78,7 @@ class SceneModel:
     tiles_of_k: TilesOfK | None  # None for a kernel without tiles, or whose sums are not understood
     changes: tuple[Change, ...]  # lines that a what-if changed
     right: RightValues | None  # for a what-if that makes the kernel wrong
+    clock: Clock | None = None  # what a GPU's clock said of the kernel; None if it was not traced
 
     @property
     def tile_count(self) -> int:

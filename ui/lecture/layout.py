@@ -26,6 +26,9 @@ LEAST_WARP = 0.5  # of a small letter, a warp's row: with less there are none
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
+STRIP = 3.0  # of a small letter, the clock's strip under the timeline
+TALL_STRIP = 5.2  # likewise on a phone, with more lines of words
+LEAST_ROOM = 40  # likewise, the height of a room that has one
 # Lines of the sentence, of the warp's and of the ledger: the first that leave the source enough.
 TEXT_LINES = ((3, 2, 2), (2, 1, 1), (2, 1, 0), (1, 1, 0))
 WITHOUT_ALGEBRA = ((4, 2, 1), *TEXT_LINES[1:])  # where no product has a line of the ledger
@@ -66,29 +69,36 @@ class LectureAreas(Areas):
     tall: bool  # whether the areas are one under another, as on a phone
     heading: tuple[float, float]  # x of the text's start and y of its middle
     timeline: Rectangle
+    clock: Rectangle | None = None  # under the timeline, of what a GPU's clock said
 
 
 AnyAreas = TypeVar("AnyAreas", bound=Areas)
 
 
-def areas_for(look: Look, has_places: bool = True, warps: int = 0) -> LectureAreas:
+def areas_for(
+    look: Look, has_places: bool = True, warps: int = 0, has_clock: bool = False
+) -> LectureAreas:
     """Divide a room into its areas, with places for global memory and the chip or one stage.
 
-    warps is how many have a row at the foot of the chip.
+    warps is how many have a row at the foot of the chip; has_clock is whether a strip of what a
+    GPU's clock said has room under the timeline, if there is any.
     """
     letters = letters_for(look)
     is_tall = look.width < TALL_WIDTH
-    areas = (_tall if is_tall else _wide)(look, letters, has_places)
+    areas = (_tall if is_tall else _wide)(look, letters, has_places, has_clock)
     return with_places(areas, letters, is_tall, warps) if has_places else areas
 
 
-def _wide(look: Look, letters: Letters, has_places: bool) -> LectureAreas:
+def _wide(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> LectureAreas:
     """Source and sentence at the left, then the stage; the timeline under all."""
     width, height = float(look.width), float(look.height)
     edge = 0.9 * letters.source
     top = 1.9 * letters.heading
+    strip = STRIP * letters.small
+    has_strip = has_clock and height >= LEAST_ROOM * letters.small
+    bottom = height - strip if has_strip else height
     timeline = Rectangle(
-        edge, height - 2.9 * letters.small, width - edge, height - 0.5 * letters.small
+        edge, bottom - 2.9 * letters.small, width - edge, bottom - 0.5 * letters.small
     )
     above = timeline.top - 1.75 * letters.small  # the iterations' labels stand between
     middle = edge + SOURCE_SHARE * (width - 2 * edge)
@@ -112,6 +122,7 @@ def _wide(look: Look, letters: Letters, has_places: bool) -> LectureAreas:
         ledger=Rectangle(edge, ledger_top, middle - edge, above), sentence_lines=sentence_lines,
         warp_lines=warp_lines, width=width, height=height, tall=False,
         heading=(edge, 0.95 * letters.heading), timeline=timeline,
+        clock=Rectangle(edge, bottom, width - edge, height) if has_strip else None,
     )  # fmt: skip
 
 
@@ -184,7 +195,7 @@ def with_buffers(areas: Areas, letters: Letters) -> Areas:
     )  # fmt: skip
 
 
-def _tall(look: Look, letters: Letters, has_places: bool) -> LectureAreas:
+def _tall(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> LectureAreas:
     """One area under another, as high as they need."""
     width, edge = float(look.width), 8.0
     right = width - edge
@@ -206,10 +217,14 @@ def _tall(look: Look, letters: Letters, has_places: bool) -> LectureAreas:
     )  # fmt: skip
     timeline_top = source.bottom + 3.4 * letters.small
     timeline = Rectangle(edge, timeline_top, right, timeline_top + 2.4 * letters.small)
+    bottom = timeline.bottom + 10
+    clock = Rectangle(edge, bottom, right, bottom + TALL_STRIP * letters.small)
     side = 0.36 * stage.width
     maps = Rectangle(stage.left, stage.top, stage.left + side, stage.top + side)
     return LectureAreas(
         source=source, stage=stage, maps=maps, corner=maps, sentence=sentence, ledger=ledger,
-        sentence_lines=3, warp_lines=3, width=width, height=round(timeline.bottom + 10), tall=True,
+        sentence_lines=3, warp_lines=3, width=width,
+        height=round(clock.bottom if has_clock else bottom), tall=True,
         heading=(edge, 0.9 * letters.heading), timeline=timeline,
+        clock=clock if has_clock else None,
     )  # fmt: skip

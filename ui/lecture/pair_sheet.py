@@ -216,6 +216,7 @@ class PairSheet:
         self.heading = Heading(*areas.heading, self.letters.heading)
         self.timeline = areas.timeline
         self.tall, self.has_places, self.warps = areas.tall, False, 0
+        self.has_clock = any(model.clock is not None for model in models)
         left, right = (one.stage for one in areas.sides)
         self.near = Rectangle(left.left, left.top, right.right, right.bottom)
         self._held = look.stage

@@ -31,6 +31,8 @@ from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.banks_stage import BanksStage
 from ui.lecture.board import Boards
 from ui.lecture.buffers_stage import BuffersStage, tiles_in_turns
+from ui.lecture.clock_stage import ClockStage
+from ui.lecture.clock_strip import ClockStrip
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.costs_stage import CostsStage
 from ui.lecture.crossings import CrossingsPanel
@@ -54,7 +56,7 @@ from ui.lecture.window import Windows
 # What the board of a product is shown at, where global memory has a place of its own.
 BOARD_STAGES = (Stage.PRODUCT, Stage.COPY, Stage.STORE, Stage.REGISTERS)
 # What needs no rows of warps under it, where it is held.
-WITHOUT_WARPS = (Stage.THREADS, Stage.GRID, Level.WARP)
+WITHOUT_WARPS = (Stage.THREADS, Stage.GRID, Stage.CLOCK, Level.WARP)
 
 
 class StagePanel(Protocol):
@@ -233,21 +235,31 @@ def stage_panels(
                 with_board),
         OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas),
                 with_board),
-        *(
-            # Only where it is used: other figures need not carry it.
-            [OnStage(stages, (Stage.TENSOR,), TensorStage(model, palette, letters, with_maps))]
-            if held is Stage.TENSOR or has_tensor_core(model.recording) else []
-        ),
-        *(
-            # Only held: other figures need not carry it, nor the costs.
-            [OnStage(stages, (Stage.GRID,), GridStage(model, palette, letters, with_maps))]
-            if held is Stage.GRID else []
-        ),
-        *(
-            [OnStage(stages, (Stage.COSTS,), CostsStage(model, palette, letters, areas))]
-            if held is Stage.COSTS else []
-        ),
+        *_rare_panels(model, palette, letters, areas, with_maps, stages, held),
     ]  # fmt: skip
+
+
+def _rare_panels(
+    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, with_maps: Areas,
+    stages: Stages, held: Held | None,
+) -> list[OnStage]:  # fmt: skip
+    """The stages that are shown only where they are held, or a tensor core is used.
+
+    Other figures need not carry them.
+    """
+    panels: list[OnStage] = []
+    if held is Stage.TENSOR or has_tensor_core(model.recording):
+        tensor = TensorStage(model, palette, letters, with_maps)
+        panels.append(OnStage(stages, (Stage.TENSOR,), tensor))
+    match held:
+        case Stage.GRID:
+            grid = GridStage(model, palette, letters, with_maps)
+            panels.append(OnStage(stages, (held,), grid))
+        case Stage.COSTS:
+            panels.append(OnStage(stages, (held,), CostsStage(model, palette, letters, areas)))
+        case Stage.CLOCK:
+            panels.append(OnStage(stages, (held,), ClockStage(model, palette, letters, areas)))
+    return panels
 
 
 def global_memory_panels(
@@ -296,7 +308,9 @@ class LectureSheet:
             look.presenting and has_tensor_core(model.recording)
         )
         self.warps = shown_warps(model, look)
-        self.areas: LectureAreas = areas_for(look, self.has_places, self.warps)
+        self.areas: LectureAreas = areas_for(
+            look, self.has_places, self.warps, model.clock is not None
+        )
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
         boards = Boards(model, reader)
@@ -317,11 +331,15 @@ class LectureSheet:
             LedgerPanel(model, palette, letters, areas),
             LectureTimeline(model, palette, letters, areas, key),
         ]
+        if model.clock is not None and areas.clock is not None:
+            self.panels.append(
+                ClockStrip(model.clock, model.thread, palette, letters, areas.clock, areas.tall)
+            )
         self._model, self._stages = model, stages
         self.size = (areas.width, areas.height)
         self.heading = Heading(*areas.heading, letters.heading)
         self.timeline = areas.timeline
-        self.tall = areas.tall
+        self.tall, self.has_clock = areas.tall, model.clock is not None
         self.near = areas.chip or areas.stage
         self._held, self._on_stage = look.stage, on_stage
 

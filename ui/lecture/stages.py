@@ -16,7 +16,7 @@ from ui.drawing.look import LEVELS, Held, Level, Stage
 from ui.lecture.board import Boards
 
 LEVEL_OF: dict[Stage, Held] = {
-    Stage.GRID: Stage.GRID, Stage.COSTS: Stage.GRID,
+    Stage.GRID: Stage.GRID, Stage.COSTS: Stage.GRID, Stage.CLOCK: Level.BLOCK,
     Stage.COPY: Level.BLOCK, Stage.PRODUCT: Level.BLOCK, Stage.STORE: Level.BLOCK,
     Stage.THREADS: Level.WARP, Stage.BANKS: Level.WARP, Stage.TENSOR: Level.WARP,
     Stage.REGISTERS: Stage.REGISTERS,
@@ -144,7 +144,10 @@ class Stages:
                 return self._of_accesses(step) is Stage.STORE
             case Stage.TENSOR:
                 return multiplication(step) is not None
-            case Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS | Stage.GRID | Stage.COSTS:
+            case (
+                Stage.PRODUCT | Stage.THREADS | Stage.REGISTERS | Stage.GRID | Stage.COSTS
+                | Stage.CLOCK
+            ):  # fmt: skip
                 return True
             case _:
                 assert_never(stage)

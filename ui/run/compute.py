@@ -18,6 +18,7 @@ from plotly.io.json import to_json_plotly
 
 from gpu import bits
 from gpu.predicted_counters import predict
+from gpu.trace.recorded import recorded_traces
 from simulator import (
     Kernel,
     LaunchError,
@@ -35,6 +36,7 @@ from simulator.launch import Dim3, Launch, ravel
 from simulator.machine.budget import Progress
 from simulator.machine.schedule import Schedule
 from simulator.verdict.launches import build_launch
+from ui.analysis.clock import find_clock
 from ui.analysis.find_step import corresponding_step
 from ui.analysis.pairs import Pair, align, pair_navigation, pair_of_step
 from ui.analysis.scene_model import SceneModel, build_scene_model
@@ -422,7 +424,8 @@ def _build_model(side: View) -> SceneModel:
             recording, nearest, None, hazards, presets.changes(side), right, side.own.form
         )
     tile = catalogue()[side.kernel].tile(**dict(side.defines))
-    return build_scene_model(recording, thread, tile, hazards, presets.changes(side), right)
+    model = build_scene_model(recording, thread, tile, hazards, presets.changes(side), right)
+    return replace(model, clock=find_clock(recording, model.phases, recorded_traces()))
 
 
 def load_right(view: View) -> Recording | None:

@@ -129,6 +129,7 @@ class Drawing(Generic[One]):
             "tall": self.sheet.tall,
             "places": self.sheet.has_places,
             "warps": self.sheet.warps,
+            "clock": self.sheet.has_clock,
             "moving": {"ink": self.palette.focus, "paper": self.palette.focus_fill},
         }  # fmt: skip
         return {"data": self.static() + self.changing(first), "layout": layout | {"meta": meta}}

@@ -62,7 +62,8 @@ class Click:
 class Choice:
     """A key since the last run that is for Python."""
 
-    # "stage" holds the one that is shown, or lets go; "hazard" goes to it; one of LEVELS is held.
+    # "stage" holds the one that is shown, or lets go; "clock" its own; "hazard" goes to it; one of
+    # LEVELS is held.
     name: str
 
 

@@ -53,6 +53,7 @@ STAGE_NAMES = {
     Level.WARP: "Warp", Stage.REGISTERS: "Registers", Stage.COPY: "Copy",
     Stage.PRODUCT: "Product", Stage.STORE: "Store into C", Stage.BANKS: "Banks",
     Stage.THREADS: "Threads", Stage.TENSOR: "Tensor core", Stage.COSTS: "Costs",
+    Stage.CLOCK: "Clock",
 }  # fmt: skip
 WRITE_PAGE = "ui/pages/write.py"
 NOTHING = "None"
@@ -350,7 +351,8 @@ def draw_stage(previous: View) -> Held | None:
         "The chip shows", list(STAGE_NAMES), list(STAGE_NAMES).index(held),
         format_func=STAGE_NAMES.__getitem__, key=control_key(f"stage {held}"),
         help="+ and - zoom from the grid over block and warp to a thread's registers, and hold it "
-        "there. S holds what it shows now, or lets it follow the step again.",
+        "there. S holds what it shows now, or lets it follow the step again. C shows the measured "
+        "cycles of every warp.",
     )  # fmt: skip
     return parse_held(chosen) if chosen else None
 

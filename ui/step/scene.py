@@ -9,7 +9,7 @@ import streamlit as st
 
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError, log
-from ui.drawing.look import LEVELS, parse_held
+from ui.drawing.look import LEVELS, Stage, parse_held
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers, load_picture
 from ui.run.compute import Opened, draw_frames, figure_id, figure_key, find_stage, scene_title
@@ -77,6 +77,9 @@ def draw_scene_of(opened: Opened) -> None:
         open_displayed_hazard()
     elif reported.choice is not None and reported.choice.name == "stage":
         store_view(toggle_stage(state.view))
+    elif reported.choice is not None and reported.choice.name == Stage.CLOCK:
+        held = None if state.view.stage is Stage.CLOCK else Stage.CLOCK
+        store_view(replace(state.view, stage=held))
     elif reported.choice is not None and reported.choice.name in LEVELS:
         store_view(replace(state.view, stage=parse_held(reported.choice.name)))
     view = state.view

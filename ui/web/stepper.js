@@ -277,6 +277,10 @@ function mount(parent) {
       nearer: () => zoom(1),
       further: () => zoom(-1),
       ...Object.fromEntries(Object.keys(MENUS).map((name) => [name, () => openMenu(name)])),
+      clock: () => {
+        zoomTo(null);
+        choose("clock");
+      },
       hazard: () => {
         player.replay.forget();
         choose("hazard");
@@ -284,7 +288,7 @@ function mount(parent) {
     },
     keys: {
       p: "present", Escape: "leave", s: "stage", "+": "nearer", "=": "nearer", "-": "further",
-      w: "hazard", e: "presets", i: "what_if", d: "beside", m: "more",
+      c: "clock", w: "hazard", e: "presets", i: "what_if", d: "beside", m: "more",
     },
   });
   showPresentation();

@@ -13,7 +13,7 @@ import { MOVES, beatOf, clampStep, partAfter } from "./steps.js";
 import { LEVELS, giveWay, nameOf } from "./zoom.js";
 
 const IDLE_MS = 700; // after a step, before the pages beside its own are asked for
-const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "stage", "nearer", "further",
+const KEEP_PLAYING = ["play", "svg", "png", "present", "leave", "stage", "clock", "nearer", "further",
   "keys", "faster", "slower"];
 // What is done again in a scene that is on its way.
 const REPLAYED = [...Object.keys(MOVES), "play"];
@@ -45,9 +45,9 @@ export class Player {
     const find = (selector) => root.querySelector(selector);
     const list = find("dialog");
     [this.picture, this.timeline, this.live, this.field, this.pace, this.playButton, this.beat,
-      this.zoom] = [
+      this.zoom, this.clock] = [
       ".picture", ".timeline", ".live", "input", "[data-pace]", "[data-do=play]", "[data-beat]",
-      "[data-do=stage]",
+      "[data-do=stage]", "[data-do=clock]",
     ].map(find);
     this.replay = new Replay();
     this.stage = new Stage(root, this, hooks.room);
@@ -251,6 +251,8 @@ export class Player {
     const held = this.scene.address?.stage;
     this.zoom.textContent = nameOf(held ?? this.level);
     this.zoom.setAttribute("aria-pressed", Boolean(held));
+    this.clock.setAttribute("aria-pressed", held === "clock");
+    this.clock.hidden = !this.scene.layout.meta.clock;
   }
 
   // A statement is opened into its parts: one of them stands out, and beyond the last is the next

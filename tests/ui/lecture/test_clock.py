@@ -1,0 +1,210 @@
+"""What a GPU's clock said of a kernel, beside the kernel's steps."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gpu.trace.recorded import RecordedTraces
+from gpu.trace.trace import Kind, Trace
+from simulator.catalogue import catalogue
+from tests.gpu.trace.test_recorded_traces import DEVICE
+from tests.gpu.trace.traces import trace_of
+from tests.ui.lecture.lectures import Lecture, of_query, seen
+from ui.analysis.clock import Clock, find_clock, typical_tile, warp_cycles
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SPACE
+from ui.drawing.look import Look, Stage
+from ui.lecture.clock_stage import ClockStage
+from ui.lecture.clock_strip import ClockStrip, format_share
+from ui.lecture.layout import areas_for
+from ui.lecture.letters import letters_for
+from ui.lecture.sheet import LectureSheet
+
+PAGE = Look(width=1240, height=560)
+LOOKS = [PAGE, Look(width=1280, height=720, presenting=True), Look(width=374, height=700)]
+
+
+@functools.cache
+def traced(kernel: str, *cycles: int, size: int = 512, warps: int = 2) -> Trace:
+    """A trace of one of the tiled kernels: cycles of copy, wait, inner loop and wait of a tile."""
+    name, _, setting = kernel.partition(":TILE=")
+    lines = [line.strip() for line in catalogue()[name].source().split("\n")]
+    copy = next(i for i, line in enumerate(lines, 1) if line.startswith("int a_col"))
+    first, second = (i for i, line in enumerate(lines, 1) if line == "__syncthreads();")
+    tile = [
+        ("copy", cycles[0], copy, first - 1), ("wait", cycles[1], first, first),
+        ("inner loop", cycles[2], first + 2, second - 1), ("wait", cycles[3], second, second),
+    ]  # fmt: skip
+    made = trace_of(kernel, (size,) * 3, tile, int(setting or 16), 2, traced_warps=warps)
+    stored = next(i for i, line in enumerate(lines, 1) if line.startswith("C[row"))
+    store = replace(made.phases[-1], first_line=stored - 1, last_line=stored)
+    return replace(made, phases=(*made.phases[:-1], store))
+
+
+SLOW = traced("transposed:TILE=32", 847, 7, 9011, 171, warps=32)
+FAST = traced("padded:TILE=32", 748, 9, 2064, 73, warps=32)
+RUN = RecordedTraces(
+    "made.json.gz", datetime(2026, 3, 4, tzinfo=UTC), replace(DEVICE, name="NVIDIA H200"),
+    (traced("tiled", 702, 12, 744, 73, warps=8), SLOW, FAST,
+     traced("tiled:TILE=32", 733, 9, 2064, 73, warps=32)),
+)  # fmt: skip
+
+
+def clock_of(model: SceneModel) -> Clock | None:
+    return find_clock(model.recording, model.phases, [RUN])
+
+
+def lecture(look: Look = PAGE, **query: Any) -> Lecture:
+    """A lecture with what the clock said of its kernel."""
+    plain = of_query(look, **query)
+    model = replace(plain.model, clock=clock_of(plain.model))
+    return Lecture(model, look, LectureSheet(model, look))
+
+
+@pytest.mark.parametrize(
+    ("query", "kernel"),
+    [
+        ({"kernel": "tiled"}, "tiled"),
+        ({"kernel": "tiled", "TILE": 16, "M": 16, "N": 16, "K": 16}, "tiled"),
+        ({"kernel": "tiled", "TILE": 32, "M": 32, "N": 32, "K": 32}, "tiled:TILE=32"),
+        ({"kernel": "transposed"}, "transposed:TILE=32"),
+        ({"kernel": "transposed", "edits": "pad"}, "padded:TILE=32"),
+        ({"kernel": "transposed", "edits": "second-barrier"}, None),
+        ({"kernel": "tiled", "edits": "double"}, None),
+        ({"kernel": "naive"}, None),
+    ],
+)
+def test_a_kernel_has_the_trace_of_its_code(query: dict[str, Any], kernel: str | None) -> None:
+    """Comments, the kernel's name and the sizes of its tiles may be others, and nothing else."""
+    found = clock_of(of_query(PAGE, **query).model)
+    assert (found and found.trace.kernel) == kernel
+
+
+def test_what_was_measured_is_told_and_never_what_is_stepped() -> None:
+    found = clock_of(of_query(PAGE, kernel="transposed").model)
+    assert found is not None
+    assert found.setting == (
+        "H200", "512³", "TILE 32", "traced 1.06 × plain", "4\u00a0Mar\u00a02026",
+    )  # fmt: skip
+    larger = replace(RUN, traces=(*RUN.traces, traced("tiled:TILE=32", 733, 9, 2064, 73,
+                                                      size=1024, warps=1)))  # fmt: skip
+    model = of_query(PAGE, kernel="tiled").model  # in tiles of 4
+    again = find_clock(model.recording, model.phases, [larger])
+    assert again is not None
+    assert again.setting[1:3] == ("1,024³", "TILE 32")
+    wrong = replace(RUN, traces=tuple(replace(one, same_bits=False) for one in RUN.traces))
+    assert find_clock(model.recording, model.phases, [wrong]) is None
+
+
+@pytest.mark.parametrize("query", [{"kernel": "transposed"}, {"kernel": "transposed",
+                                                             "edits": "pad"}])  # fmt: skip
+def test_each_step_is_of_the_phase_with_its_line(query: dict[str, Any]) -> None:
+    shown = lecture(**query)
+    assert shown.model.clock is not None
+    names = {
+        fragment: {
+            None if number is None else shown.model.clock.trace.phases[number].name
+            for number in (shown.model.clock.phase_of[step.number] for step in steps)
+        }
+        for fragment in ("As[ty][tx] =", "Bs[tx][ty] =", "acc +=", "C[row")
+        for steps in [shown.steps_of(fragment)]
+    }
+    assert names == {
+        "As[ty][tx] =": {"copy"}, "Bs[tx][ty] =": {"copy"}, "acc +=": {"inner loop"},
+        "C[row": {"store"},
+    }  # fmt: skip
+    waits = [shown.model.clock.phase_of[one.number] for one in shown.steps_of("__syncthreads")]
+    assert waits == [2, 4] * shown.model.iterations
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_strip_has_each_phase_to_scale(look: Look) -> None:
+    shown = lecture(look, kernel="transposed")
+    [step, *_] = shown.steps_of("acc +=")
+    area = shown.sheet.areas.clock
+    assert area is not None
+    traces, shapes = shown.drawn(step, ClockStrip)
+    widths = {
+        kind: sum(box[2] - box[0] for box in seen(shape))
+        for kind, shape in zip(Kind, shapes[:-1], strict=True)
+    }
+    total = sum(widths.values())
+    spent = {Kind.LOAD: 847, Kind.COMPUTE: 9011, Kind.BARRIER: 178, Kind.STORE: 40, Kind.OTHER: 60}
+    for kind, cycles in spent.items():
+        assert widths[kind] / total == pytest.approx(cycles / sum(spent.values()), abs=0.002)
+    assert all(
+        area.left <= box[0] < box[2] <= area.right + 0.1 for one in shapes[:-1] for box in seen(one)
+    )
+    [lit] = seen(shapes[-1])
+    [loop] = seen(shapes[list(Kind).index(Kind.COMPUTE)])
+    assert (lit[0], lit[2]) == (loop[0], loop[2])
+    text = " ".join(text for trace in traces for text in trace["text"])
+    assert "inner loop" in text
+    cycles = "9,011 cycles a tile, 90%"
+    if look.width > 1000:
+        cycles = "9,011 of 10,036 cycles a tile, 90% of the block's time"
+    assert cycles in text
+    assert "H200 · 512³ · TILE 32 · traced 1.06 × plain" in text
+
+
+def test_a_strip_takes_little_room_and_leaves_letters_as_they_are() -> None:
+    for look in LOOKS[:2]:
+        with_strip, plain = areas_for(look, has_clock=True), areas_for(look)
+        assert with_strip.clock is not None
+        assert with_strip.clock.bottom == plain.height == with_strip.height
+        assert with_strip.timeline.bottom <= with_strip.clock.top
+        assert with_strip.stage.height >= 0.9 * plain.stage.height
+    low = Look(width=820, height=320)
+    assert areas_for(low, has_clock=True) == areas_for(low)
+    assert letters_for(PAGE) == lecture(kernel="transposed").sheet.letters
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_stage_has_every_warp_of_a_block(look: Look) -> None:
+    shown = lecture(replace(look, stage=Stage.CLOCK), kernel="transposed")
+    [step, *_] = shown.steps_of("acc +=")
+    traces, shapes = shown.drawn(step, ClockStage)
+    stage = shown.panel(ClockStage)
+    assert stage._tile is not None
+    loops = seen(shapes[list(Kind).index(Kind.COMPUTE)])
+    assert len(loops) == 32
+    assert len(seen(shapes[len(Kind)])) == 32  # all are lit
+    frame = shown.sheet.areas.chip
+    assert frame is not None
+    for left, top, right, bottom in loops:
+        assert frame.left < left < right < frame.right
+        assert frame.top < top < bottom < frame.bottom
+    text = " ".join(text for trace in traces for text in trace["text"] if text != SPACE)
+    assert "inner loop: 9,011 cycles" in text
+    assert "<b>warp 0</b>" in text
+
+
+def test_a_kernel_that_was_not_traced_says_so_where_its_clock_is_held() -> None:
+    shown = lecture(replace(PAGE, stage=Stage.CLOCK), kernel="naive")
+    assert shown.sheet.areas.clock is None
+    texts = [text for trace in shown.drawn_stage(shown.steps[0])[0] for text in trace["text"]]
+    assert any("clock was not recorded" in text for text in texts)
+
+
+def test_a_warp_has_its_own_cycles_and_a_tile_is_a_usual_one() -> None:
+    def slower(warp: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            one._replace(end=one.end + 100 * (one.tile + 1)) if one.phase == 1 else one
+            for one in warp
+        )
+
+    block = SLOW.whole_blocks[0]
+    changed = block._replace(warps=(block.warps[0], slower(block.warps[1])))
+    trace = replace(SLOW, blocks=(changed,))
+    clock = Clock(trace, (), ())
+    assert [warp_cycles(clock, warp)[1] for warp in (0, 1, 2)] == [847, 847 + 850, 847]
+    tile = typical_tile(trace)
+    assert tile is not None
+    assert tile.end - tile.begin == 10036
+    assert typical_tile(replace(SLOW, blocks=())) is None
+    assert format_share(0.0004) == "under 0.1%"

@@ -1,0 +1,183 @@
+"""A trace of the GPU's clock beside a recording: which phase each step is of, what a tile takes."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from gpu.trace.recorded import RecordedTraces
+from gpu.trace.trace import NO_TILE, Block, Level, Trace, TracedPhase
+from simulator import Recording
+from simulator.catalogue import whole_catalogue
+from simulator.frontend.lexer import blank_comments
+
+MACRO = re.compile(r"\s*#\s*define\s+(\w+)\s+(\d+)\s*")  # a line that sets one to a number
+Line = tuple[int, str]  # its number, from 1, and its code
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The trace of a kernel that is stepped through, whose size and macros may be others."""
+
+    trace: Trace
+    setting: tuple[str, ...]  # of what was measured: GPU, size, macros, ratio, day
+    phase_of: tuple[int | None, ...]  # for each step its phase's index in the trace; None for none
+    scale: float | None = None  # cycles that a row of warps stands for; None for those of a tile
+
+    @property
+    def in_tile(self) -> tuple[int, ...]:
+        """The phases that a warp goes through once a tile; all without a loop over tiles."""
+        phases = self.trace.phases
+        whole = tuple(number for number, phase in enumerate(phases) if phase.k is None)
+        return tuple(number for number in whole if phases[number].visits > 1) or whole
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether the kernel has a loop over tiles."""
+        return any(phase.visits > 1 for phase in self.trace.phases)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedTile:
+    """One tile of one block as every warp of it went through it."""
+
+    block: Block
+    tile: int  # from 0
+    begin: int  # cycles since the block began, where its first warp began with the tile
+    end: int  # likewise, where the last one was done with it
+    warps: tuple[tuple[tuple[int, int, int], ...], ...]  # of each: phase, begin and end, likewise
+
+
+def find_clock(
+    recording: Recording, kinds: Sequence[str], runs: Iterable[RecordedTraces]
+) -> Clock | None:
+    """The trace of the kernel that was recorded in steps; None if it was not traced.
+
+    kinds has what each step is for, as gpu.trace.trace.Kind names it. A traced kernel is the same
+    one if its code is, but for its name, comments and macros that are numbers. Of several traces
+    the one with the same macros comes first, then the one of the largest matrices.
+    """
+    kernel = recording.kernel
+    shown = code_lines(kernel.text, kernel.name)
+    macros = _macros(kernel.text)
+    for run in runs:
+        found = [
+            (trace, text) for trace in run.traces if trace.level is Level.PHASES and trace.same_bits
+            for text in [_same_code(trace.kernel, tuple(code for _, code in shown))]
+            if text is not None
+        ]  # fmt: skip
+        if found:
+            trace, text = max(
+                found, key=lambda one: (_macros(one[1]) == macros, one[0].size[2], one[0].size)
+            )
+            traced = code_lines(text, whole_catalogue()[trace.kernel.split(":")[0]].kernel)
+            lines = {line: other for (line, _), (other, _) in zip(shown, traced, strict=True)}
+            phases = tuple(
+                _phase(trace.phases, lines.get(step.line), kind)
+                for step, kind in zip(recording.steps, kinds, strict=True)
+            )
+            return Clock(trace, _setting(run, trace, _macros(text)), phases)
+    return None
+
+
+def warp_cycles(clock: Clock, warp: int) -> dict[int, float]:
+    """Cycles of each phase: those of a tile for one warp of the blocks that were traced whole.
+
+    The median over their tiles; where that warp was not traced, and outside the loop over tiles,
+    the trace's own median.
+    """
+    phases = clock.trace.phases
+    measured: defaultdict[int, list[int]] = defaultdict(list)
+    for block in clock.trace.whole_blocks:
+        for interval in block.warps[warp] if warp < len(block.warps) else ():
+            if interval.tile != NO_TILE:
+                measured[interval.phase].append(interval.end - interval.begin)
+    return {
+        number: float(median(measured[number])) if measured[number] else phase.cycles
+        for number, phase in enumerate(phases)
+        if phase.k is None
+    }
+
+
+def typical_tile(trace: Trace) -> TracedTile | None:
+    """A tile of the middle one of the whole blocks, as long as its tiles are in the median.
+
+    Without a loop over tiles it is the whole block. None if no block was traced whole.
+    """
+    blocks = trace.whole_blocks
+    if not blocks:
+        return None
+    block = blocks[len(blocks) // 2]
+    numbers = sorted({one.tile for warp in block.warps for one in warp} - {NO_TILE}) or [NO_TILE]
+    tiles = [_tile(block, number) for number in numbers]
+    tiles.sort(key=lambda one: one.end - one.begin)
+    return tiles[len(tiles) // 2]
+
+
+def _tile(block: Block, number: int) -> TracedTile:
+    warps = tuple(
+        tuple((one.phase, one.begin, one.end) for one in warp if one.tile == number)
+        for warp in block.warps
+    )
+    every = [interval for warp in warps for interval in warp]
+    begin, end = min(begin for _, begin, _ in every), max(end for *_, end in every)
+    return TracedTile(block, number, begin, end, warps)
+
+
+@functools.lru_cache(64)
+def code_lines(text: str, name: str) -> tuple[Line, ...]:
+    """The lines that are code, without what may differ in the same kernel.
+
+    That is comments, space, macros that are numbers, and the kernel's name.
+    """
+    called = re.compile(rf"\b{re.escape(name)}\b")
+    return tuple(
+        (number, called.sub("kernel", " ".join(line.split())))
+        for number, line in enumerate(blank_comments(text).split("\n"), 1)
+        if line.strip() and not MACRO.fullmatch(line)
+    )
+
+
+def _same_code(traced: str, shown: tuple[str, ...]) -> str | None:
+    """The text of a traced kernel if its code is the shown one; None if it is another, or gone."""
+    name, *settings = traced.split(":")
+    entry = whole_catalogue().get(name)
+    if entry is None:
+        return None
+    text = entry.source(
+        **{macro: int(value) for macro, _, value in (one.partition("=") for one in settings)}
+    )
+    is_same = tuple(code for _, code in code_lines(text, entry.kernel)) == shown
+    return text if is_same else None
+
+
+def _macros(text: str) -> dict[str, int]:
+    """The macros that a text sets to numbers."""
+    found = map(MACRO.fullmatch, blank_comments(text).split("\n"))
+    return {one[1]: int(one[2]) for one in found if one}
+
+
+def _phase(phases: Sequence[TracedPhase], line: int | None, kind: str) -> int | None:
+    """The phase that a line is of: the one of its kind, of several the one with fewest lines."""
+    around = [
+        (phase.kind != kind, phase.last_line - phase.first_line, number)
+        for number, phase in enumerate(phases)
+        if phase.k is None and line is not None and phase.first_line <= line <= phase.last_line
+    ]
+    return min(around)[-1] if around else None
+
+
+def _setting(run: RecordedTraces, trace: Trace, macros: dict[str, int]) -> tuple[str, ...]:
+    """What was measured, where and when: never what is stepped through."""
+    M, N, K = trace.size
+    size = f"{M:,}³" if M == N == K else f"{M:,} × {N:,} × {K:,}"
+    day = f"{run.when.day}\u00a0{run.when:%b}\u00a0{run.when:%Y}"
+    return (
+        run.device.name.removeprefix("NVIDIA ").split()[0], size,
+        *(f"{name} {value}" for name, value in macros.items()),
+        f"traced {trace.ratio:.2f} × plain", day,
+    )  # fmt: skip

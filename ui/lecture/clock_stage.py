@@ -1,0 +1,209 @@
+"""The stage of the GPU's clock: every warp of a block through one tile, in measured cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator import Step
+from simulator.launch import WARP_SIZE
+from ui.analysis.clock import TracedTile, typical_tile
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Motion
+from ui.drawing.palette import Palette
+from ui.drawing.paths import box
+from ui.drawing.sheet import Rectangle
+from ui.lecture.clock_strip import LEAST_LIT, LIT, format_share
+from ui.lecture.colours import contrast
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.window import Windows
+
+UNTRACED = "This kernel's clock was not recorded on a GPU.", "No clock was recorded."
+TITLE_LINES = 2
+LINE = 1.45  # of a small letter, a line of words
+ROW = 1.8  # likewise, a warp's row at most
+BAR = 0.8  # of a row's height
+TICKS = 4  # of the axis, at most
+
+
+class ClockStage:
+    """The phases of a tile in words, then a row for each warp over an axis of cycles."""
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._clock, self._palette, self._letters = model.clock, palette, letters
+        self._tile = None if model.clock is None else typical_tile(model.clock.trace)
+        self._warp = model.thread // WARP_SIZE
+        stage, corner = areas.stage, areas.corner
+        left = max(stage.left, corner.right + letters.name)
+        self._words = Rectangle(left, stage.top, stage.right, stage.bottom)
+        heads, lines = self._heads(), self._lines()
+        height = 1.4 * letters.name * len(heads) + LINE * letters.small * len(lines)
+        top = max(stage.top + height, corner.bottom if left > stage.left else 0)
+        name = text_width("warp 00", letters.small) + 0.5 * letters.small
+        self._rows = Rectangle(
+            stage.left + name, top + 0.6 * letters.small, stage.right,
+            stage.bottom - 1.6 * letters.small,
+        )  # fmt: skip
+
+    def matches(self, step: Step) -> bool:
+        """Whether the stage can show a step: any."""
+        return True
+
+    def static(self) -> list[Trace]:
+        """Nothing: a stage's words are empty where another is shown."""
+        return []
+
+    def changing(self, step: Step) -> list[Trace]:
+        """Which tile it is, what its phases take, the warps' names, cycles and the axis."""
+        letters, palette = self._letters, self._palette
+        heads, lines = self._heads(), self._lines()
+        left, top = self._words.left, self._words.top
+        low = top + 1.4 * letters.name * len(heads)
+        points = [(left, top + 1.4 * letters.name * (i + 0.5)) for i in range(len(heads))]
+        below = [(left, low + LINE * letters.small * (i + 0.5)) for i in range(len(lines))]
+        traces = [
+            words(points, [f"<b>{line}</b>" for line in heads], letters.name, palette.ink,
+                  "middle right", SANS),
+            words(below, lines, letters.small, palette.ink, "middle right", SANS),
+        ]  # fmt: skip
+        if self._tile is not None and self._clock is not None:
+            traces += [*self._names(self._tile), self._axis(self._tile)]
+        return traces
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The bars, and outlines of the phase that the step is of."""
+        palette = self._palette
+        paths, lit = dict.fromkeys(palette.phases, ""), ""
+        if self._tile is not None and self._clock is not None:
+            now = self._clock.phase_of[step.number]
+            for phase, area in self._bars(self._tile):
+                kind = self._clock.trace.phases[phase].kind
+                paths[kind] += box(area.left, area.top, area.right, area.bottom)
+                if phase == now:
+                    missing = max(0.0, LEAST_LIT - area.width) / 2
+                    lit += box(area.left - missing, area.top, area.right + missing, area.bottom)
+        return [
+            *(outline(path, palette.near, 0.5, palette.phases[kind], "below")
+              for kind, path in paths.items()),
+            outline(lit, palette.focus, LIT if self._is_high() else 1),
+        ]  # fmt: skip
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Nothing."""
+        return []
+
+    def windows(self, step: Step) -> Windows:
+        """None: it shows no array."""
+        return ()
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+    def _heads(self) -> tuple[str, ...]:
+        """The title."""
+        if self._clock is None:
+            titles: tuple[str, ...] = UNTRACED
+        else:
+            what = "One tile" if self._clock.has_tiles else "The whole life"
+            setting = " · ".join(self._clock.setting[:-2])
+            where = "" if self._tile is None else (
+                f" of block ({self._tile.block.x}, {self._tile.block.y})"
+            )  # fmt: skip
+            titles = (f"{what}{where}, in cycles: {setting}", f"In cycles: {setting}", "In cycles")
+        return fit(titles, 1.13 * self._letters.name, self._words.width, TITLE_LINES)
+
+    def _lines(self) -> list[str]:
+        """What the phases of a tile take, and their share of the block's time."""
+        clock = self._clock
+        if clock is None:
+            return []
+        found = []
+        for number in clock.in_tile:
+            phase = clock.trace.phases[number]
+            colour = self._palette.phases[phase.kind]
+            texts = (
+                f"{phase.name}: {phase.cycles:,.0f} cycles, {format_share(phase.share)} of the "
+                "block's time",
+                f"{phase.name}: {phase.cycles:,.0f} cycles, {format_share(phase.share)}",
+            )
+            room = self._words.width - text_width("m ", self._letters.small)
+            text = next(iter(fit(texts, self._letters.small, room, 1)), phase.name)
+            found.append(f"<span style='color:{colour}'>■</span> {text}")
+        return found
+
+    def _scale(self, tile: TracedTile) -> float:
+        """Pixels of a cycle."""
+        assert self._clock is not None
+        return self._rows.width / max(1.0, self._clock.scale or tile.end - tile.begin)
+
+    def _row(self, tile: TracedTile) -> float:
+        """A row's height in pixels."""
+        return min(ROW * self._letters.small, self._rows.height / len(tile.warps))
+
+    def _is_high(self) -> bool:
+        """Whether a row has room for a line of small letters."""
+        return self._tile is not None and BAR * self._row(self._tile) >= self._letters.small
+
+    def _bars(self, tile: TracedTile) -> Iterator[tuple[int, Rectangle]]:
+        """Each interval's phase and place."""
+        scale, height, rows = self._scale(tile), self._row(tile), self._rows
+        for warp, intervals in enumerate(tile.warps):
+            top = rows.top + warp * height
+            for phase, begin, end in intervals:
+                left, right = (rows.left + (at - tile.begin) * scale for at in (begin, end))
+                yield phase, Rectangle(left, top, right, top + BAR * height)
+
+    def _names(self, tile: TracedTile) -> list[Trace]:
+        """The warps' names where rows are high enough, else some; cycles in bars that have room."""
+        small, height, palette = self._letters.small, self._row(tile), self._palette
+        step = max(1, -int(-1.2 * small // height))
+        numbers = range(0, len(tile.warps), step)
+        points = [
+            (self._rows.left - 0.5 * small, self._rows.top + (i + BAR / 2) * height)
+            for i in numbers
+        ]
+        names = [f"<b>warp {i}</b>" if i == self._warp else f"warp {i}" for i in numbers]
+        cells, texts, colours = [], [], []
+        assert self._clock is not None
+        for phase, area in self._bars(tile):
+            cycles = f"{area.width / self._scale(tile):,.0f}"
+            if self._is_high() and text_width(cycles, small) + 6 <= area.width:
+                fill = palette.phases[self._clock.trace.phases[phase].kind]
+                cells.append(((area.left + area.right) / 2, (area.top + area.bottom) / 2))
+                texts.append(cycles)
+                colours.append(max(palette.ink, palette.paper, key=lambda one: contrast(one, fill)))
+        return [
+            words(points, names, small, palette.ink, "middle left", SANS),
+            words(cells or [(0, 0)], texts or [""], small, colours or palette.ink,
+                  "middle center", SANS),
+        ]  # fmt: skip
+
+    def _axis(self, tile: TracedTile) -> Trace:
+        """Round numbers of cycles under the rows."""
+        small, scale = self._letters.small, self._scale(tile)
+        span = self._rows.width / scale
+        each = round_step(span, TICKS)
+        y = self._rows.top + self._row(tile) * len(tile.warps) + 0.8 * small
+        numbers = [number * each for number in range(int(span / each) + 1)]
+        texts = [f"{number:,}" for number in numbers]
+        points = [(self._rows.left + number * scale, y) for number in numbers]
+        reach = points[-1][0] + text_width(texts[-1], small) / 2
+        if reach > self._rows.right + 0.5 * small:
+            points, texts = points[:-1], texts[:-1]
+        return words(points, texts, small, self._palette.faint, "middle center", SANS)
+
+
+def round_step(span: float, most: int) -> int:
+    """The least of 1, 2, 5, 10, 20, … of which at most so many are in a span.
+
+    >>> round_step(10182, 4), round_step(3, 4)
+    (5000, 1)
+    """
+    each = 1
+    while span / each > most:
+        first = int(str(each)[0])
+        each = each * 5 // 2 if first == 2 else each * 2
+    return each
