@@ -1,4 +1,4 @@
-"""GPUs from a terminal: what is here, a comparison with cuBLAS, limits, several, a recording."""
+"""GPUs from a terminal: what is here, a comparison with cuBLAS, limits, a trace, a recording."""
 
 from __future__ import annotations
 
@@ -27,7 +27,14 @@ from gpu.scale import recorded as scale_recorded
 from gpu.scale.scaling import scaling_from
 from gpu.shapes import job as shapes_job
 from gpu.shapes.shape import Shapes, shapes_from
-from gpu.tables import limits_table, scaling_table, shapes_table, table
+from gpu.tables import limits_table, scaling_table, shapes_table, table, trace_table
+from gpu.trace import job as trace_job
+from gpu.trace import recorded as trace_recorded
+from gpu.trace.instrument import instrument
+from gpu.trace.job import Whole
+from gpu.trace.perfetto import trace_events
+from gpu.trace.trace import Level, trace_from
+from gpu.user_kernel import clean_candidate
 from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
@@ -43,6 +50,8 @@ RECORDED_SIZES = (
     (4095, 4097, 1023),
 )
 COUNTED_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096), (4095, 4097, 1023))
+TRACED_SIZES = ((512, 512, 512), (2048, 2048, 2048))
+RECORDED_INTERVALS = 30_000  # of the warps of one trace
 BITS_SIZE = (100, 72, 36)  # ragged for every tile, and a second's work for the simulator
 
 
@@ -65,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gpu", description=__doc__)
     commands = parser.add_subparsers(
-        required=True, metavar="status|compare|bits|limits|shapes|scale|record"
+        required=True, metavar="status|compare|bits|limits|shapes|scale|trace|record"
     )
     status = commands.add_parser("status", help="which GPU is here, or what is missing")
     status.add_argument("--json", action="store_true", help="print one JSON object")
@@ -93,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     scale = commands.add_parser("scale", help="spread a product over several GPUs of this host")
     _add_scale_options(scale)
 
+    trace = _add_trace(commands)
     record = commands.add_parser(
         "record",
         help="measure every kernel and keep the figures",
@@ -100,13 +110,14 @@ def _parser() -> argparse.ArgumentParser:
         "what an earlier recording of the same GPU and driver has.",
     )
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
+    record.add_argument("--traces", action="store_true", help="only the traces, not the rest")
     record.set_defaults(run=_record)
 
-    for command in (status, compare, bits, limits, shapes, record):
+    for command in (status, compare, bits, limits, shapes, trace, record):
         command.add_argument(
             "--gpu", type=int, default=0, metavar="NUMBER", help="which one, as status lists them"
         )
-    for command in (compare, bits, limits, shapes, scale, record):
+    for command in (compare, bits, limits, shapes, scale, trace, record):
         command.add_argument(
             "--limit", type=_seconds, default=300.0, help="seconds that a job may take"
         )
@@ -134,6 +145,32 @@ def _add_scale_options(scale: argparse.ArgumentParser) -> None:
         help="keep the figures there, or where the GPU page reads them",
     )  # fmt: skip
     scale.set_defaults(run=_scale, gpu=0)
+
+
+def _add_trace(commands: Any) -> argparse.ArgumentParser:
+    trace: argparse.ArgumentParser = commands.add_parser(
+        "trace", help="read the GPU's clock between a kernel's statements"
+    )
+    trace.add_argument(
+        "kernel", metavar="KERNEL", help="tiled or tiled:TILE=32 of the catalogue, or FILE.cu"
+    )
+    for name in "mnk":
+        trace.add_argument(f"--{name}", type=int, default=2048, help="default 2048")
+    trace.add_argument(
+        "--blocks", type=Whole, choices=tuple(Whole), default=Whole.WAVE,
+        help="of how many blocks all warps are traced, from the first one on; default wave",
+    )  # fmt: skip
+    trace.add_argument(
+        "--level", type=Level, choices=tuple(Level), default=Level.PHASES,
+        help="between which statements the clock is read; default phases",
+    )  # fmt: skip
+    trace.add_argument("--json", action="store_true", help="print one JSON object")
+    trace.add_argument("--perfetto", type=Path, metavar="FILE", help="write Chrome's trace format")
+    trace.add_argument(
+        "--diff", action="store_true", help="print the reads that the code gets, and run nothing"
+    )
+    trace.set_defaults(run=_trace)
+    return trace
 
 
 def _seconds(text: str) -> float:
@@ -266,6 +303,32 @@ def _scale(options: argparse.Namespace, worker: Worker) -> int:
     return 0 if scaling.verified else 1
 
 
+def _trace(options: argparse.Namespace, worker: Worker) -> int:
+    size = (options.m, options.n, options.k)
+    candidate = _traced_candidate(options.kernel, size)
+    if options.diff:
+        code = instrument(candidate.text, candidate.kernel, candidate.defines, options.level)
+        print(code.diff())
+        return 0
+    device = _look(options, worker).device
+    if device is None:
+        return 2
+    job = trace_job.request(size, candidate, options.level, options.blocks, gpu=options.gpu)
+    trace = trace_from(dict(worker.submit(job, options.limit).wait(_report)))
+    print(json.dumps(trace.to_json()) if options.json else trace_table(trace, device.name))
+    if options.perfetto:
+        options.perfetto.write_text(json.dumps(trace_events(trace)), encoding="utf-8")
+    return 0 if trace.same_bits else 1
+
+
+def _traced_candidate(kernel: str, size: tuple[int, int, int]) -> Candidate:
+    """A kernel of the catalogue by its name, or one of a file, which must run clean before."""
+    if kernel.endswith(".cu"):
+        _report(f"Running {kernel} in the simulator")
+        return clean_candidate(Path(kernel).read_text(encoding="utf-8"), size)
+    return choose(kernel, size)
+
+
 def _counts(text: str) -> list[int]:
     counts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(part.isdecimal() for part in counts):
@@ -287,6 +350,8 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
         return 2
     begun = datetime.now(UTC)
     names = _names(options, variants(whole_catalogue()))
+    if options.traces:
+        return 0 if _record_traces(options, worker, names, device, begun) else 1
     earlier = recorded.same_device(options.folder, device) if options.kernels else None
     found, shapes = _of_device(options, worker, earlier)
     simulated = [name for name in names if name.split(":")[0] in catalogue()]
@@ -309,7 +374,30 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
         # After each size, so that an interrupted run is not lost.
         path = recorded.write(comparisons, options.folder, begun, found, verdicts, shapes)
     print(f"Wrote {path}")
+    same = _record_traces(options, worker, names, device, begun) and same
     return 0 if right and same and (shapes is None or shapes.verified) else 1
+
+
+def _record_traces(
+    options: argparse.Namespace,
+    worker: Worker,
+    names: Sequence[str],
+    device: Device,
+    begun: datetime,
+) -> bool:
+    """Trace kernels at TRACED_SIZES and keep that; whether each C has the plain kernel's bits."""
+    folder = options.folder / trace_recorded.FOLDER.name
+    traces = list(trace_recorded.same_device(folder, device)) if options.kernels else []
+    for name in names:
+        for size in TRACED_SIZES:
+            candidate = choose(name, size, _defines(options))
+            job = trace_job.request(size, candidate, kept=RECORDED_INTERVALS, gpu=options.gpu)
+            found = trace_from(dict(worker.submit(job, options.limit).wait(_report)))
+            print(trace_table(found, device.name), end="\n\n")
+            traces = [one for one in traces if (one.kernel, one.size) != (name, size)] + [found]
+    path = trace_recorded.write(traces, device, folder, begun)
+    print(f"Wrote {path}")
+    return all(trace.same_bits for trace in traces)
 
 
 def _of_device(

@@ -127,7 +127,7 @@ def _run(
     padded = cupy.empty(M * N + 2 * MARGIN, dtype=types.results)
     C = padded[MARGIN : MARGIN + M * N].reshape(M, N)
     launches = {
-        candidate.name: _launcher(loaded[candidate.name], candidate, (A, B, C), size)
+        candidate.name: launcher(loaded[candidate.name], candidate, (A, B, C), size)
         for candidate in candidates
         if candidate.name in loaded
     }
@@ -196,9 +196,10 @@ def _compile(candidate: Candidate, device: Device) -> Loaded:
     return load(binary, candidate.block, device.threads_per_multiprocessor, candidate.shared_bytes)
 
 
-def _launcher(
+def launcher(
     loaded: Loaded, candidate: Candidate, arrays: tuple[Any, Any, Any], size: tuple[int, int, int]
 ) -> Any:
+    """What queues a launch of a candidate with the arrays A, B and C."""
     names = candidate.arguments or ("A", "B", "C", *(f"i32={value}" for value in size))
     by_name = dict(zip("ABC", arrays, strict=True))
     arguments = tuple(by_name[name] if name in by_name else _number(name) for name in names)

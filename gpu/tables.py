@@ -10,6 +10,9 @@ from gpu.precision import short_name
 from gpu.predicted_counters import global_sectors, shared_wavefronts
 from gpu.scale.scaling import ScaleRun, Scaling
 from gpu.shapes.shape import Shape, Shapes, geometric_mean
+from gpu.trace.trace import Trace, TracedPhase
+
+SUMS_AGREE = 0.03  # how far the phases of a trace may be from a block's lifetime
 
 
 def table(comparison: Comparison) -> str:
@@ -138,3 +141,37 @@ def _scale_run(run: ScaleRun) -> str:
         f"{run.efficiency:12.1%}{_text(moved, ',.0f'):>10}{same:>11}"
     )
     return row if run.verified else f"{row}\n    {run.verdict}"
+
+
+def trace_table(trace: Trace, device: str) -> str:
+    """A trace as a table: how many cycles a warp takes for each phase, and how far to trust it."""
+    places = {block.multiprocessor for block in trace.blocks}
+    last = max((block.end for block in trace.blocks), default=0)
+    lines = [
+        "{}, {} x {} x {} (M, N, K) on ".format(trace.kernel, *trace.size) + device,
+        f"{'phase':32}{'lines':>10}{'cycles':>10}{'p20':>10}{'p80':>10}{'times':>10}{'share':>8}",
+        *map(_traced_phase, trace.phases),
+        f"With its clock read the kernel takes {trace.ratio:.2f} times as long, and its C has "
+        f"{'the same bits' if trace.same_bits else 'OTHER BITS'}. An empty read of "
+        f"{trace.empty_read_cycles:.0f} cycles is subtracted each time.",
+        _sum(trace.sum_error),
+        f"{len(trace.blocks):,} blocks ran on {len(places)} multiprocessors in "
+        f"{last / 1e3:,.1f} microseconds; {len(trace.whole_blocks)} of them are traced by warps.",
+    ]
+    return "\n".join([*lines, trace.left_out] if trace.left_out else lines)
+
+
+def _sum(error: float) -> str:
+    share = f"{abs(error):.1%} {'more' if error > 0 else 'less'} than"
+    within = "the phases tell it all" if abs(error) <= SUMS_AGREE else "they do not tell it all"
+    return f"The phases add up to {share} a block's lifetime: {within}."
+
+
+def _traced_phase(phase: TracedPhase) -> str:
+    low, high = phase.spread
+    name = phase.name if phase.k is None else f"    {phase.name}"
+    lines = f"{phase.first_line}-{phase.last_line}"
+    return (
+        f"{name[:31]:32}{lines:>10}{phase.cycles:10,.0f}{low:10,.0f}{high:10,.0f}"
+        f"{phase.visits:10,.1f}{phase.share:8.1%}"
+    )

@@ -17,8 +17,11 @@ from simulator.language.visit import calls_of
 from simulator.language.waiting import waits_for_grid
 from simulator.size_expression import evaluate
 from simulator.verdict.form import ArrayArgument, Contents, UserKernel
+from simulator.verdict.guess import guess_form
+from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_without_arrays, known_values
 from simulator.verdict.tasks import ALPHA, BETA, PRODUCT_ROLES, START
+from simulator.verdict.verdict import State
 
 NAME = "yours"  # of the candidate
 PLAIN = {ALPHA: 1.0, BETA: 0.0}  # the factors with which alpha A B + beta C is A B
@@ -73,6 +76,21 @@ def user_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
         _precision(kernel, roles), tuple(arguments), launch.shared_bytes,
         holds_zeros or BETA in given_roles,
     )  # fmt: skip
+
+
+def clean_candidate(text: str, size: tuple[int, int, int]) -> Candidate:
+    """The candidate for a text's only kernel, launched as it is guessed, after a clean run.
+
+    Raises SourceError, or LaunchError where the simulator does not find it right at several sizes.
+    """
+    kernel = compile_kernel(text)
+    own = UserKernel(kernel.text, kernel.name, guess_form(kernel.text, kernel))
+    verdict = judge(own, kernel)
+    if verdict.state is not State.RIGHT:
+        raise LaunchError(
+            f"{kernel.name} runs on a GPU once the simulator finds it right. {verdict.next_step}"
+        )
+    return user_candidate(own, size)
 
 
 def _template_values(own: UserKernel, kernel: Kernel) -> dict[str, str]:

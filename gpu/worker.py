@@ -411,9 +411,15 @@ def _shapes(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]
     return run_shapes(request, progress)
 
 
+def _trace(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
+    from gpu.trace.job import trace
+
+    return trace(request, progress)
+
+
 JOBS: Mapping[str, Handler] = {
     "status": _status, "compare": _compare, "product": _product, "limits": _limits,
-    "scale": _scale, "shapes": _shapes,
+    "scale": _scale, "shapes": _shapes, "trace": _trace,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ SHARED = {
     "tests/gpu/test_scale_on_gpus.py": "gpu",
     "tests/gpu/test_tensor_core.py": "gpu",
     "tests/gpu/test_user_kernel.py": "gpu",
+    "tests/gpu/trace/test_trace_on_device.py": "gpu",
     "tests/tools/test_program.py": "gpu",
 }
 

@@ -74,6 +74,19 @@ def read(path: Path) -> RecordedTraces:
     return recorded.parse_text(path.name, text, parse)
 
 
+def same_device(folder: Path, device: Device) -> tuple[Trace, ...]:
+    """The folder's traces of a device with the same name and driver.
+
+    BrokenFileError where the device's file holds none.
+    """
+    path = folder / f"{recorded.slug(device.name)}{SUFFIX}"
+    if not path.exists():
+        return ()
+    run = read(path)
+    found = run.device.name, run.device.driver
+    return run.traces if found == (device.name, device.driver) else ()
+
+
 def recorded_traces(folder: Path | None = None) -> tuple[RecordedTraces, ...]:
     """Every file of traces in the folder, else in FOLDER, newest first; none that is broken."""
     return _read_folder(folder or FOLDER)

@@ -79,7 +79,7 @@ def _compile_text(text: str, name: str | None, macros: Mapping[str, str], filena
     launched = launched_arguments(source, asked.name)
     template = template_values(source, asked, macros, launched)
     try:
-        parsed = _parse(source, asked, template.arguments, template.macros, filename)
+        parsed = parse_code(source, asked, template.arguments, template.macros, filename)
         kernel = _compile(parsed, source, asked, template.arguments, filename)
     except SourceError as error:
         if template.doubt is None:
@@ -105,7 +105,7 @@ class Parsed:
     warnings: tuple[str, ...]
 
 
-def _parse(
+def parse_code(
     source: SourceFile,
     asked: KernelName,
     arguments: tuple[str, ...],
@@ -151,14 +151,14 @@ def _compile(
 ) -> Kernel:
     """The kernel that is asked for, of a text that clang has read."""
     try:
-        cursor = _find(parsed, source, asked, bool(template), filename)
+        cursor = find_kernel(parsed, source, asked, bool(template), filename)
     except SourceError as error:
         found = parsed.errors.found
         raise SourceError.of(found, parsed.warnings) if found else error from None
     return _lower(cursor, parsed, filename, template)
 
 
-def _find(
+def find_kernel(
     parsed: Parsed, source: SourceFile, asked: KernelName, is_instance: bool, filename: str
 ) -> Any:
     """The cursor of the kernel's definition; SourceError if there is none, or several."""

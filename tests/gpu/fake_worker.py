@@ -16,6 +16,8 @@ from gpu.json_data import decode
 from gpu.progress import Progress
 from gpu.scale.plan import make_plan
 from gpu.scale.scaling import ScaleRun, Scaling, Way
+from gpu.trace.job import TraceJob
+from gpu.trace.trace import Block, Interval, Kind, Trace, TracedPhase
 from gpu.worker import serve
 from simulator.language.errors import LaunchError
 from tests.gpu.fake_shapes import shapes_of
@@ -147,10 +149,26 @@ def scale(request: Request, progress: Progress) -> dict[str, Any]:
     ).to_json()  # fmt: skip
 
 
+def trace(request: Request, progress: Progress) -> dict[str, Any]:
+    """A trace of one block of one warp; FAKE_TRACE=wrong gives C other bits."""
+    job = decode(TraceJob, request, "The job")
+    progress(f"Running {job.kernel.name} for its trace", 0.9)
+    phases = (
+        TracedPhase("copy", Kind.LOAD, 19, 22, 733.0, (700.0, 800.0), 16.0, 0.26),
+        TracedPhase("inner loop", Kind.COMPUTE, 25, 26, 2064.0, (2000.0, 2100.0), 16.0, 0.7),
+    )
+    warp = (Interval(0, 0, 10, 710), Interval(1, 0, 730, 2724))
+    blocks = (Block(0, 0, 17, 0, 5120, (warp,)), Block(1, 0, 3, 32, 5184))
+    same = os.environ.get("FAKE_TRACE") != "wrong"
+    return Trace(
+        job.kernel.name, job.size, job.level, 1.06, same, phases, -0.04, blocks, 21.0, "Half of it."
+    ).to_json()  # fmt: skip
+
+
 JOBS = {
     "echo": echo, "sleep": sleep, "die": die, "cuda": cuda, "refuse": refuse, "fault": fault,
     "hog": hog, "status": status, "compare": compare, "product": product,
-    "limits": limits, "scale": scale, "shapes": shapes,
+    "limits": limits, "scale": scale, "shapes": shapes, "trace": trace,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from gpu.__main__ import main
 from gpu.candidate import choose
 from gpu.recorded import recordings
 from gpu.scale.recorded import scalings
+from gpu.trace.recorded import recorded_traces
 from simulator.language.errors import LaunchError
 
 FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
@@ -38,7 +39,15 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_gpu")
 @pytest.mark.parametrize(
     "command",
-    [["status"], ["compare", "--json"], ["bits"], ["limits"], ["scale", "--json"], ["record"]],
+    [
+        ["status"],
+        ["compare", "--json"],
+        ["bits"],
+        ["limits"],
+        ["scale", "--json"],
+        ["record"],
+        ["trace", "tiled"],
+    ],
 )
 def test_without_a_gpu(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command) == 2
@@ -106,6 +115,8 @@ def test_a_kernel_that_is_not_verified(capsys: pytest.CaptureFixture[str]) -> No
 def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
     assert main(["record", "--folder", str(tmp_path), "--kernels", "tiled"]) == 0
     found = recordings(tmp_path)
+    (traces,) = recorded_traces(tmp_path / "traces")
+    assert [(one.kernel, one.size[0]) for one in traces.traces] == [("tiled", 512), ("tiled", 2048)]
     assert found.problems == ()
     run = found.runs[0]
     assert run.file == "test-gpu.json"
