@@ -395,7 +395,8 @@ def _record_traces(
             found = trace_from(dict(worker.submit(job, options.limit).wait(_report)))
             print(trace_table(found, device.name), end="\n\n")
             traces = [one for one in traces if (one.kernel, one.size) != (name, size)] + [found]
-    path = trace_recorded.write(traces, device, folder, begun)
+        # After each kernel, so that an interrupted run is not lost.
+        path = trace_recorded.write(traces, device, folder, begun)
     print(f"Wrote {path}")
     return all(trace.same_bits for trace in traces)
 
