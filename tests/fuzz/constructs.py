@@ -67,6 +67,13 @@ CONSTRUCTS: Mapping[str, str] = {
     "scan of CUB": r"BlockScan<", "reduction of CUB": r"BlockReduce<",
     "XORWOW": r"curandState v", "Philox": r"Philox4_32_10_t v", "four of Philox": r"curand\w*4\(",
     "skipahead": r"skipahead\(",
+    "barrier of the grid": r"this_grid\(\)",
+    "e4m3": r"__nv_fp8_e4m3 v", "e5m2": r"__nv_fp8_e5m2 v", "pair of fp8": r"__nv_fp8x2_",
+    "four of fp8": r"__nv_fp8x4_", "bits of fp8": r"__nv_cvt_float_to_fp8\(|\.__x = ",
+    "PTX mov": r"mov\.u32 %0", "PTX prmt": r"prmt\.b32", "PTX cvt": r"cvt\.\w+\.",
+    "PTX fma": r"fma\.rn", "PTX operator": r'"(add|sub|mul\.lo|and|x?or)\.',
+    "PTX of registers": r"\.reg", "PTX cp.async": r"cp\.async\.c", "PTX ldmatrix": r"ldmatrix",
+    "PTX bar.sync": r"bar\.sync 0",
     "contracted sum": r"const int threads = blockDim",
 }  # fmt: skip
 PATTERNS = {name: re.compile(pattern) for name, pattern in CONSTRUCTS.items()}

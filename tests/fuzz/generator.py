@@ -44,6 +44,7 @@ BUILTINS = ("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx
 SIZES = {scalar.name: scalar for scalar in vars(types).values() if isinstance(scalar, types.Scalar)}
 INCLUDES = {
     "curand": "#include <curand_kernel.h>\n", "cub::": "#include <cub/cub.cuh>\n",
+    "__nv_fp8": "#include <cuda_fp8.h>\n", "__NV_E": "#include <cuda_fp8.h>\n",
 }  # fmt: skip
 OWN = 4  # cells of each output that a thread has
 
@@ -93,7 +94,7 @@ class _Kernel:
         depth = draw.choice((1, 1, 2, 2, 2, 3))
         self.expressions = Expressions(draw, depth, BUILTINS)
         self.writer = Statements(self.expressions)
-        self.together = Together(self.expressions, self.writer, block)
+        self.together = Together(self.expressions, self.writer, grid, block)
         self.template: dict[str, str] = {}
 
     def program(self, seed: int) -> Program:
@@ -123,7 +124,8 @@ class _Kernel:
             out.put(f"ol[g * {OWN} + {OWN - 1}] ^= g;")
         lines = [*names, *functions, *head, *out.lines, "}"]
         text = MACROS + "\n".join(lines) + "\n" + UNDEFINED
-        text = "".join(line for name, line in INCLUDES.items() if name in text) + text
+        needed = dict.fromkeys(line for name, line in INCLUDES.items() if name in text)
+        text = "".join(needed) + text
         dynamic = self.together.dynamic
         return Program(seed, text, self.grid, self.block, False, self.template, dynamic)
 
@@ -205,6 +207,8 @@ class _Kernel:
                 case "half":
                     to_float = f"__{WORDS[variable.ctype]}2float"
                     out.put(f"of[g * {OWN} + 3] += {to_float}({variable.name});")
+                case "byte":
+                    out.put(f"ol[g * {OWN} + 3] ^= {variable.name}.__x;")
                 case "array":
                     self.keep(variable)
 

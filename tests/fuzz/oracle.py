@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,12 +18,19 @@ INPUTS, OUTPUTS = 256, 1024
 # converted integer -x, which -frounding-math forbids.
 FLAGS = (
     "-std=c++17", "-O0", "-frounding-math", "-ffp-contract=off", "-fwrapv",
-    "-fno-strict-aliasing", "-w",
+    "-fno-strict-aliasing", "-w", "-pthread",
 )  # fmt: skip
 SANITIZERS = (
     "-fsanitize=float-cast-overflow,shift-exponent,integer-divide-by-zero,bounds,alignment",
     "-fsanitize=bool,pointer-overflow",
     "-fno-sanitize-recover=all",
+)
+# Inline assembly, whose operands become arguments of the shim's interpreter.
+ASSEMBLY = (
+    (re.compile(r"\basm( volatile)?\("), "ptx("),
+    (re.compile(r' ::? (?="=?[rlfd]"\()'), ", "),
+    (re.compile(r'"=?[rlfd]"(?=\()'), ""),
+    (re.compile(r' : "memory"'), ""),
 )
 # The shim's struct Arguments, in its order; the compiler pads it to a multiple of 16 bytes.
 ARGUMENTS = np.dtype(
@@ -57,14 +65,16 @@ def source(programs: Sequence[Program]) -> str:
         text = program.text
         for line in INCLUDES.values():  # the shim has it
             text = text.removeprefix(line)
+        for pattern, replacement in ASSEMBLY:
+            text = pattern.sub(replacement, text)
         if program.contracts:
             text = (
                 f"#define float Float\n#define double Double\n{text}#undef float\n#undef double\n"
             )
             types = ("(Float*)", "(Double*)")
         if program.dynamic:  # a name of the file's, as the shim makes shared arrays static ones
-            text = text.replace("extern __shared__", "extern")
-            text += f"alignas(16) {program.dynamic};\n"
+            text = text.replace("extern __shared__", "extern __thread")
+            text += f"alignas(16) __thread {program.dynamic};\n"
         chosen = f"<{', '.join(program.template.values())}>" if program.template else ""
         real, double = types
         arguments = (

@@ -1,8 +1,11 @@
 // CUDA's part of a kernel's text for a C++ compiler of the host: the threads of a block are fibers
-// that run one after another from barrier to barrier, the blocks follow one another.
+// that run one after another from barrier to barrier. A block is a thread of the host, which has
+// its shared arrays; they take turns, from one barrier of the grid to the next.
 // Floating-point products are never contracted here (compile with -ffp-contract=off), but for
 // kernels between tests' `#define float Float`, where Float says by overloading what fuses.
 #include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +16,7 @@
 
 #define __global__
 #define __device__
-#define __shared__ static
+#define __shared__ static thread_local
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __restrict__
@@ -38,18 +41,27 @@ VECTORS(long, long, 16, 16)
 VECTORS(long long, longlong, 16, 16)
 VECTORS(unsigned long long, ulonglong, 16, 16)
 
-static uint3 threadIdx, blockIdx, blockDim, gridDim;
+static thread_local uint3 threadIdx, blockIdx;
+static uint3 blockDim, gridDim;
 static const int warpSize = 32;
+typedef unsigned long long bits64;
+template <typename To, typename From> static To same_bits(From value) {
+    To result;
+    memcpy(&result, &value, sizeof result);
+    return result;
+}
 
 // Fibers --------------------------------------------------------------------------------------
 
-const int MOST_THREADS = 64;
+const int MOST_THREADS = 64, MOST_BLOCKS = 4;
 const size_t STACK_BYTES = 1 << 18;
-static ucontext_t scheduler, fibers[MOST_THREADS];
-static char stacks[MOST_THREADS][STACK_BYTES];
-static bool ended[MOST_THREADS];
-static int running;
+static char stacks[MOST_BLOCKS][MOST_THREADS][STACK_BYTES];
+static thread_local ucontext_t scheduler, fibers[MOST_THREADS];
+static thread_local bool ended[MOST_THREADS], waits_for_grid;
+static thread_local int running;
 static void (*entry)();
+static sem_t turn[MOST_BLOCKS], turn_ended;
+static bool block_ended[MOST_BLOCKS];
 
 static void place_thread(int number) {
     running = number;
@@ -58,6 +70,10 @@ static void place_thread(int number) {
 }
 
 static void __syncthreads() { swapcontext(&fibers[running], &scheduler); }
+static void sync_grid() {
+    waits_for_grid = true;
+    __syncthreads();
+}
 static unsigned __activemask() { return 0xffffffffu; }
 static void __syncwarp(unsigned = 0xffffffffu) {}
 static void __threadfence_block() {}
@@ -68,34 +84,57 @@ static void fiber() {
     swapcontext(&fibers[running], &scheduler);
 }
 
-static void run_block() {
-    const int threads = blockDim.x * blockDim.y * blockDim.z;
-    for (int i = 0; i < threads; ++i) {
-        ended[i] = false;
+static void* run_block(void* number) {
+    const unsigned block = (size_t)number, threads = blockDim.x * blockDim.y * blockDim.z;
+    sem_wait(&turn[block]);
+    blockIdx = {block % gridDim.x, block / gridDim.x % gridDim.y, block / (gridDim.x * gridDim.y)};
+    for (unsigned i = 0; i < threads; ++i) {
         getcontext(&fibers[i]);
-        fibers[i].uc_stack.ss_sp = stacks[i];
+        fibers[i].uc_stack.ss_sp = stacks[block][i];
         fibers[i].uc_stack.ss_size = STACK_BYTES;
         fibers[i].uc_link = nullptr;
         makecontext(&fibers[i], fiber, 0);
     }
-    for (int left = threads; left;) {
+    for (unsigned left = threads; left;) {
         left = 0;
-        for (int i = 0; i < threads; ++i) {
+        for (unsigned i = 0; i < threads; ++i) {
             if (ended[i]) continue;
             place_thread(i);
             swapcontext(&scheduler, &fibers[i]);
             left += !ended[i];
         }
+        if (!waits_for_grid) continue;
+        waits_for_grid = false;
+        sem_post(&turn_ended);
+        sem_wait(&turn[block]);
     }
+    block_ended[block] = true;
+    sem_post(&turn_ended);
+    return nullptr;
 }
 
 static void run_grid(const unsigned (&grid)[3], const unsigned (&block)[3], void (*kernel)()) {
     entry = kernel;
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
-    for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
-        for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
-            for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) run_block();
+    const int blocks = grid[0] * grid[1] * grid[2];
+    pthread_t threads[MOST_BLOCKS];
+    sem_init(&turn_ended, 0, 0);
+    for (int i = 0; i < blocks; ++i) {
+        block_ended[i] = false;
+        sem_init(&turn[i], 0, 0);
+        if (pthread_create(&threads[i], nullptr, run_block, (void*)(size_t)i)) exit(3);
+    }
+    for (int left = blocks; left;) {
+        left = 0;
+        for (int i = 0; i < blocks; ++i) {
+            if (block_ended[i]) continue;
+            sem_post(&turn[i]);
+            sem_wait(&turn_ended);
+            left += !block_ended[i];
+        }
+    }
+    for (int i = 0; i < blocks; ++i) pthread_join(threads[i], nullptr);
 }
 
 // Functions -----------------------------------------------------------------------------------
@@ -258,11 +297,6 @@ static inline int __mul24(int a, int b) { return low24(a) * low24(b); }
 static inline unsigned __umul24(unsigned a, unsigned b) {
     return (a & 0xffffffu) * (b & 0xffffffu);
 }
-template <typename To, typename From> static To same_bits(From value) {
-    To result;
-    memcpy(&result, &value, sizeof result);
-    return result;
-}
 static inline float __int_as_float(int v) { return same_bits<float>(v); }
 static inline float __uint_as_float(unsigned v) { return same_bits<float>(v); }
 static inline int __float_as_int(float v) { return same_bits<int>(v); }
@@ -320,8 +354,20 @@ static int __syncthreads_count(int holds) {
 static int __syncthreads_or(int holds) { return __syncthreads_count(holds) != 0; }
 static int __syncthreads_and(int holds) { return __syncthreads_count(!holds) == 0; }
 
-// Cooperative groups: tiles of the block's warps.
+// Cooperative groups: the grid, and tiles of the block's warps.
 namespace cooperative_groups {
+struct grid_group {
+    void sync() const { sync_grid(); }
+    bits64 num_blocks() const { return gridDim.x * gridDim.y * gridDim.z; }
+    bits64 num_threads() const { return num_blocks() * blockDim.x * blockDim.y * blockDim.z; }
+    bits64 block_rank() const {
+        return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    }
+    bits64 thread_rank() const {
+        return block_rank() * (blockDim.x * blockDim.y * blockDim.z) + running;
+    }
+};
+static grid_group this_grid() { return {}; }
 struct thread_block {};
 static thread_block this_thread_block() { return {}; }
 template <typename T> struct plus { T operator()(T a, T b) const { return a + b; } };
@@ -451,6 +497,66 @@ static inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
     PAIR_OF(P, __hmul2_rn, __hmul_rn) PAIR_OF(P, __hmax2, __hmax) PAIR_OF(P, __hmin2, __hmin)
 SHORT_FLOAT(half, half, half2) SHORT_FLOAT(__nv_bfloat16, bfloat16, __nv_bfloat162)
 
+// Numbers of 8 bits, e4m3 of KIND 0 and e5m2 of KIND 1: the nearest of all that the type has, the
+// even one of two.
+enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
+enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
+template <int KIND> struct byte_float {
+    static const int DIGITS = 3 - KIND, BIAS = KIND ? 15 : 7, LARGEST = KIND ? 0x7b : 0x7e;
+    unsigned char __x;
+
+    static double size(int code) {
+        const int exponent = code >> DIGITS, digits = code & ((1 << DIGITS) - 1);
+        const int units = exponent ? (1 << DIGITS) + digits : digits;
+        return ldexp(units, (exponent ? exponent : 1) - BIAS - DIGITS);
+    }
+    static unsigned char nearest(double v, bool saturates) {
+        if (isnan(v)) return 0x7f;
+        int found = LARGEST + 1;
+        for (int code = LARGEST; code >= 0 && fabs(v) <= size(LARGEST + 1); --code) {
+            const double here = fabs(size(code) - fabs(v)), there = fabs(size(found) - fabs(v));
+            if (here < there || (here == there && code % 2 == 0)) found = code;
+        }
+        if (found > LARGEST) found = saturates ? LARGEST : KIND ? 0x7c : 0x7f;
+        return found | signbit(v) << 7;
+    }
+    static double given(half v) { return v.value; }
+    static double given(__nv_bfloat16 v) { return v.value; }
+    template <typename T> static double given(T v) { return v; }
+
+    byte_float() = default;
+    template <typename T> explicit byte_float(T v) : __x(nearest(given(v), true)) {}
+    double value() const {
+        const int code = __x & 127;
+        const double v = code <= LARGEST ? size(code) : KIND && code == 0x7c ? INFINITY : NAN;
+        return __x >> 7 ? -v : v;
+    }
+    explicit operator float() const { return value(); }
+    explicit operator double() const { return value(); }
+    explicit operator half() const { return {(float)value()}; }
+    explicit operator __nv_bfloat16() const { return {(float)value()}; }
+    explicit operator bool() const { return __x & 127; }
+};
+template <int KIND> struct byte_pair {
+    byte_float<KIND> x, y;
+    explicit byte_pair(float2 v) : x(v.x), y(v.y) {}
+    explicit operator float2() const { return {(float)x, (float)y}; }
+};
+template <int KIND> struct byte_four {
+    byte_float<KIND> x, y, z, w;
+    explicit byte_four(float4 v) : x(v.x), y(v.y), z(v.z), w(v.w) {}
+    explicit operator float4() const { return {(float)x, (float)y, (float)z, (float)w}; }
+};
+typedef byte_float<0> __nv_fp8_e4m3;
+typedef byte_float<1> __nv_fp8_e5m2;
+typedef byte_pair<0> __nv_fp8x2_e4m3;
+typedef byte_pair<1> __nv_fp8x2_e5m2;
+typedef byte_four<0> __nv_fp8x4_e4m3;
+typedef byte_four<1> __nv_fp8x4_e5m2;
+static unsigned char __nv_cvt_float_to_fp8(float v, bool saturates, __nv_fp8_interpretation_t kind) {
+    return kind ? __nv_fp8_e5m2::nearest(v, saturates) : __nv_fp8_e4m3::nearest(v, saturates);
+}
+
 template <typename T, typename F> static T atomically(T* p, F change) {
     const T old = *p;
     *p = change(old);
@@ -493,8 +599,6 @@ static void __pipeline_wait_prior(size_t) {}
 
 // Generators of curand_kernel.h ---------------------------------------------------------------
 
-typedef unsigned long long ull;
-
 // Marsaglia, Xorshift RNGs, section 3.1: xorwow.
 struct curandState {
     unsigned d, v[5];
@@ -504,15 +608,15 @@ struct curandState {
         v[4] = (v[3] ^ (v[3] << 4)) ^ (t ^ (t << 1));
         return (d += 362437) + v[4];
     }
-    void skip(ull count) {
+    void skip(bits64 count) {
         while (count--) next();
     }
     double wide() {
-        const ull low = next();
-        return ((low ^ (ull)next() << 21) + 0.5) / 9007199254740992.0;
+        const bits64 low = next();
+        return ((low ^ (bits64)next() << 21) + 0.5) / 9007199254740992.0;
     }
 };
-static void curand_init(ull seed, ull, ull offset, curandState* s) {
+static void curand_init(bits64 seed, bits64, bits64 offset, curandState* s) {
     const unsigned a = 1099087573u * ((unsigned)seed ^ 0xaad26b49u);
     const unsigned b = 2591861531u * ((unsigned)(seed >> 32) ^ 0xf7dcefddu);
     *s = {6615241u + a + b, {123456789u + a, 362436069u ^ a, 521288629u + b, 88675123u ^ b,
@@ -524,12 +628,12 @@ static void curand_init(ull seed, ull, ull offset, curandState* s) {
 // a function of i alone.
 struct curandStatePhilox4_32_10_t {
     unsigned key[2];
-    ull sequence, place;
-    unsigned at(ull word) const {
+    bits64 sequence, place;
+    unsigned at(bits64 word) const {
         unsigned c[4] = {(unsigned)(word / 4), (unsigned)(word / 4 >> 32), (unsigned)sequence,
                          (unsigned)(sequence >> 32)};
         for (unsigned round = 0; round < 10; ++round) {
-            const ull left = 0xd2511f53ull * c[0], right = 0xcd9e8d57ull * c[2];
+            const bits64 left = 0xd2511f53ull * c[0], right = 0xcd9e8d57ull * c[2];
             const unsigned next[4] = {
                 (unsigned)(right >> 32) ^ c[1] ^ (key[0] + round * 0x9e3779b9u), (unsigned)right,
                 (unsigned)(left >> 32) ^ c[3] ^ (key[1] + round * 0xbb67ae85u), (unsigned)left};
@@ -538,15 +642,15 @@ struct curandStatePhilox4_32_10_t {
         return c[word % 4];
     }
     unsigned next() { return at(place++); }
-    void skip(ull count) { place += count; }
+    void skip(bits64 count) { place += count; }
     double wide() { return (next() + 1.0) / 4294967296.0; }
 };
-static void curand_init(ull seed, ull sequence, ull offset, curandStatePhilox4_32_10_t* s) {
+static void curand_init(bits64 seed, bits64 sequence, bits64 offset, curandStatePhilox4_32_10_t* s) {
     *s = {{(unsigned)seed, (unsigned)(seed >> 32)}, sequence, offset};
 }
 
 static float curand_unit(unsigned word) { return (float)word / 4294967296.0f + 1 / 8589934592.0f; }
-template <typename S> static void skipahead(ull count, S* s) { s->skip(count); }
+template <typename S> static void skipahead(bits64 count, S* s) { s->skip(count); }
 template <typename S> static unsigned curand(S* s) { return s->next(); }
 template <typename S> static float curand_uniform(S* s) { return curand_unit(s->next()); }
 template <typename S> static double curand_uniform_double(S* s) { return s->wide(); }
@@ -581,6 +685,8 @@ template <typename T, int X, int A, int Y, int Z> struct BlockReduce : BlockScan
     T Sum(T value) { return this->sum(value, X * Y * Z - running); }
 };
 }
+
+#include "ptx.hpp"
 
 // Contraction ---------------------------------------------------------------------------------
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.fuzz.assembly import Assembly
 from tests.fuzz.expressions import Expressions
-from tests.fuzz.generators import Generators
 from tests.fuzz.values import COMPONENTS, ORDER, SCALARS, VECTORS, Callee, Variable
 
 NESTING = 2  # of statements
 
 
-class Statements(Generators):
+class Statements(Assembly):
     """Writes any statement.
 
     result is the type that a return statement gives, None where none may stand. loops counts the
@@ -44,7 +44,7 @@ class Statements(Generators):
         """One statement, its blocks at most NESTING deep."""
         e = self.expressions
         deeper = nesting < NESTING
-        match e.draw.randrange(41):
+        match e.draw.randrange(46):
             case 0 | 1 | 2 | 3 | 4 | 5:
                 self.declare()
             case 6 | 7 | 8 | 9 | 10 | 11 | 12:
@@ -83,7 +83,7 @@ class Statements(Generators):
             case 33:
                 self.copy_object()
                 self.copy_object()
-            case 34:
+            case 34 | 45:
                 self.method()
             case 35 | 36 if deeper:
                 self.lambda_(nesting)
@@ -91,6 +91,10 @@ class Statements(Generators):
                 self.half()
             case 40:
                 self.generator()
+            case 41 | 42:
+                self.byte()
+            case 43 | 44:
+                self.assembly()
             case _:
                 self.assign()
 

@@ -12,6 +12,8 @@ Dim3 = tuple[int, int, int]
 SHARED = ("int", "int", "float", "float", "double", "unsigned", "long", "char", "short",
           "float4", "int2", "double2")  # fmt: skip
 COMMON = 768  # the first cell of oi that is no thread's own
+LEFT = 512  # the first cell of ol that is no thread's own
+EXCHANGES = 4  # of the threads of a grid, each in cells of its own
 
 
 @dataclass(slots=True)
@@ -26,14 +28,18 @@ class Shared:
 class Together:
     """Writes stretches of statements with barriers, reached by all threads of a block."""
 
-    def __init__(self, expressions: Expressions, writer: Statements, block: Dim3) -> None:
+    def __init__(
+        self, expressions: Expressions, writer: Statements, grid: Dim3, block: Dim3
+    ) -> None:
         self.expressions = expressions
         self.writer = writer
         self.block = block
         self.threads = block[0] * block[1] * block[2]
+        self.all_threads = grid[0] * grid[1] * grid[2] * self.threads
         self.shared: list[Shared] = []
         self.rotates = False
         self.counted = 0  # atomics on global cells
+        self.exchanged = 0  # exchanges of the grid's threads
         self.dynamic = ""  # the extern shared array's declaration: type, name and dimensions
 
     def rotation(self) -> list[str]:
@@ -52,7 +58,7 @@ class Together:
     def any(self, nesting: int) -> None:
         """Something with a barrier."""
         e, out, draw = self.expressions, self.writer, self.expressions.draw
-        match draw.randrange(19):
+        match draw.randrange(23):
             case 0 if nesting < 2:
                 counter, bound = out.name(), draw.randint(2, 3)
                 limit = f"(int)blockIdx.x + {bound - 1}" if draw.random() < 0.3 else str(bound)
@@ -88,6 +94,12 @@ class Together:
                 self.struct_exchange()
             case 17 | 18:
                 self.library_scan()
+            case 19 | 20 if nesting == 0 and self.exchanged < EXCHANGES:
+                self.across_blocks()
+            case 21 if self.threads % 32 == 0:
+                self.load_matrices()
+            case 22:
+                self.assembled_copy()
             case 7 if self.rotates:
                 name = out.name()
                 e.begin()
@@ -289,6 +301,72 @@ class Together:
         if draw.random() < 0.3:
             out.put(f"{group}.sync();")
         e.scope.append(Variable(name, ctype))
+
+    def across_blocks(self) -> None:
+        """Every thread leaves a number, and after a barrier of the grid takes another's."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        group, name = out.name(), out.name()
+        out.put(f"auto {group} = cooperative_groups::this_grid();")
+        out.put(f"long {name} = 0;")
+        first = LEFT + 128 * self.exchanged
+        self.exchanged += 1
+        rank = draw.choice(("g", f"{group}.thread_rank()"))
+        head = draw.choice(("{", "if (n > 3) {", "for (int i = 0; i < 2; ++i) {"))
+        with out.block(head):
+            e.begin()
+            out.put(f"ol[{first} + {rank}] = {e.of('long', e.depth)};")
+            out.put(f"{group}.sync();")
+            e.reserve()
+            out.put(f"{name} += ol[{first} + ({e.index(self.all_threads, 1)})];")
+            out.put(f"{group}.sync();")
+        numbers = ("num_blocks", "num_threads", "block_rank", "thread_rank")
+        out.put(f"{name} += {group}.{draw.choice(numbers)}();")
+        e.scope.append(Variable(name, "long"))
+
+    def load_matrices(self) -> None:
+        """Warps load matrices of 8 x 8 halves from rows that other threads have written."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        rows, count, turned = out.name(), draw.choice((1, 2, 4)), draw.choice(("", ".trans"))
+        out.put(f"__shared__ uint4 {rows}[{self.threads}];")
+        e.begin()
+        out.put(f"{rows}[t] = {e.vector('uint4', 2)};")
+        out.put("__syncthreads();")
+        names = [out.name() for _ in range(count)]
+        out.put(f"unsigned {', '.join(names)};")
+        e.reserve()
+        number = f"&{rows}[{e.index(self.threads, 1)}]"
+        address = f"(unsigned)__cvta_generic_to_shared({number})"
+        targets = ", ".join(f"%{place}" for place in range(count))
+        name = f"ldmatrix.sync.aligned.m8n8.x{count}{turned}.shared.b16"
+        outputs = ", ".join(f'"=r"({each})' for each in names)
+        out.put(f'asm volatile("{name} {{{targets}}}, [%{count}];" : {outputs} : "r"({address}));')
+        out.put("__syncthreads();")
+        e.scope += [Variable(each, "unsigned") for each in names]
+
+    def assembled_copy(self) -> None:
+        """Every thread copies cells of an input to shared memory, all or some of their bytes."""
+        e, out, draw = self.expressions, self.writer, self.expressions.draw
+        cells, name, size = out.name(), out.name(), draw.choice((4, 8, 16))
+        many = size // 4
+        out.put(f"__shared__ int {cells}[{self.threads * many}];")
+        e.reserve()
+        source = f"&pi[{many} * ({e.index(256 // many, 1)})]"
+        operands = [
+            f'"r"((unsigned)__cvta_generic_to_shared(&{cells}[{many} * t]))', f'"l"({source})'
+        ]  # fmt: skip
+        form = draw.choice(("ca", "cg")) if size == 16 else "ca"
+        text = f"cp.async.{form}.shared.global [%0], [%1], {size}"
+        if draw.random() < 0.4:
+            text += ", %2"
+            operands.append(f'"r"(({e.condition(1)}) ? {size}u : 0u)')
+        out.put(f'asm volatile("{text};" :: {", ".join(operands)} : "memory");')
+        waits = ("cp.async.commit_group; cp.async.wait_group 0;", "cp.async.wait_all;")
+        out.put(f'asm volatile("{draw.choice(waits)}");')
+        out.put(draw.choice(("__syncthreads();", 'asm volatile("bar.sync 0;");')))
+        e.begin()
+        out.put(f"int {name} = {cells}[{e.index(self.threads * many, 1)}];")
+        out.put("__syncthreads();")
+        e.scope.append(Variable(name, "int"))
 
     def struct_exchange(self) -> None:
         """Every thread leaves a struct in shared memory and takes another's."""
