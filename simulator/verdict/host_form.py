@@ -6,10 +6,17 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from simulator.frontend.device_code import SourceFile
-from simulator.frontend.expression_values import Evaluator
-from simulator.frontend.host.launches import HostArgument, HostLaunch, find_launches
+from simulator.frontend.expression_values import SIZES, Definition, Evaluator
+from simulator.frontend.host.launches import (
+    HostArgument,
+    HostLaunch,
+    find_launches,
+    returning_functions,
+)
+from simulator.frontend.host.values import AXES
 from simulator.frontend.scanner import TokenKind
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
@@ -44,7 +51,7 @@ def host_form(text: str, kernel: Kernel) -> HostForm | None:
     return HostForm(
         grid=reader.sizes(0, found.grid),
         block=reader.sizes(1, found.block),
-        shared_bytes=None if found.shared is None else str(found.shared),
+        shared_bytes=reader.shared_bytes(found.shared),
         arguments=arguments,
     )
 
@@ -75,10 +82,11 @@ class _Expressions:
         self._matching = source.top.matching_bracket
         self._opened = {end: begin for begin, end in self._matching.items() if end > begin}
         self._macros = macro_values(text)
-        # Macros with parameters, such as CEIL_DIV(N, 16), are expanded; the others keep their name.
+        # Macros with parameters, such as CEIL_DIV(N, 16), are expanded, and so are functions of one
+        # return; the other macros keep their name.
         with_parameters = {
-            name: macro for name, macro in source.macros.items() if macro.parameters is not None
-        }
+            name: _as_macro(one) for name, one in returning_functions(source).items()
+        } | {name: macro for name, macro in source.macros.items() if macro.parameters is not None}
         self._evaluator = Evaluator(lambda name: None, with_parameters)
         passed = [given.text for given in arguments.values()]
         self._names = {  # of what is passed once: else it is not known which parameter is meant
@@ -111,6 +119,10 @@ class _Expressions:
         x, y, z = map(str, known)
         return x, y, z
 
+    def shared_bytes(self, known: int | None) -> str | None:
+        """The launch's bytes of dynamic shared memory: an expression where they are not known."""
+        return self._expression(self._part(2), MAX_DEPTH) if known is None else str(known)
+
     def _agrees(self, sizes: Sizes3, known: Dim3 | None) -> bool:
         if known is None:
             return True
@@ -119,15 +131,22 @@ class _Expressions:
         except LaunchError:
             return False
 
-    def _written(self, position: int) -> Sizes3 | None:
-        """The expressions as the text has them; None where they are of another kind."""
+    def _part(self, position: int) -> list[str]:
+        """What the launch has between <<< and >>> at a position, or what a variable there holds."""
         if self._opening is None:
-            return None
+            return []
         closing = self._until(self._opening, ">>>")
         parts = _split([token.text for token in self._tokens[self._opening + 1 : closing]])
         words = parts[position] if position < len(parts) else []
         if len(words) == 1 and words[0] not in self._macros:
-            words = self._definition(words[0], self._opening) or words
+            return self._definition(words[0], self._opening) or words
+        return words
+
+    def _written(self, position: int) -> Sizes3 | None:
+        """The expressions as the text has them; None where they are of another kind."""
+        if self._opening is None:
+            return None
+        words = self._part(position)
         if words[:1] == ["dim3"]:
             words = words[1:]
             if words[:1] == ["("] or words[:1] == ["{"]:
@@ -175,8 +194,9 @@ class _Expressions:
         if not depth or not words:
             return None
         found: list[str] = []
-        for word in self._evaluator.expand(words):
+        for word in _without_sizes(self._evaluator.expand(words)):
             number = NUMBER.fullmatch(word)
+            owner, _, axis = word.partition(".")
             if word in "+-*/()":
                 found.append(word)
             elif number:
@@ -186,14 +206,46 @@ class _Expressions:
             elif word in self._macros:
                 found.append(word)
             else:
-                inner = self._definition(word, self._opening or 0)
+                inner = self._definition(owner, self._opening or 0)
+                if axis in AXES and inner is not None:
+                    inner = [*_split(inner), ["1"], ["1"]][AXES[axis]]
                 meant = None if inner is None else self._expression(inner, depth - 1)
                 if meant is None:
                     return None
                 found.append(meant if meant.isidentifier() or meant.isdigit() else f"({meant})")
             if len(found) > MAX_WORDS:
                 return None
-        return " ".join(found).replace("( ", "(").replace(" )", ")")
+        return " ".join(_without_brackets(found)).replace("( ", "(").replace(" )", ")")
+
+
+def _as_macro(function: Definition) -> Definition:
+    """A function of one return as a macro: its parameters and its value in parentheses."""
+    parameters = function.parameters or ()
+    parts = [("(", word, ")") if word in parameters else (word,) for word in function.body]
+    return Definition(parameters, ("(", *(word for part in parts for word in part), ")"))
+
+
+def _without_sizes(words: Sequence[str]) -> list[str]:
+    """Words with sizeof(float), and the like, as numbers, and with members of dim3 as one word.
+
+    >>> _without_sizes(["2", "*", "sizeof", "(", "float", ")", "*", "block", ".", "x"])
+    ['2', '*', '4', '*', 'block.x']
+    """
+    text = " ".join(words)
+    text = re.sub(r"\bsizeof \( (\w+) \)", lambda m: str(SIZES.get(m[1], m[0])), text)
+    return re.sub(r" \. ([xyz])\b", r".\1", text).split()
+
+
+def _without_brackets(words: Sequence[str]) -> list[str]:
+    """Words without brackets around one word, or around all.
+
+    >>> _without_brackets("( ( N ) + ( T ) - 1 )".split())
+    ['N', '+', 'T', '-', '1']
+    """
+    text = re.sub(r"\( (\w+) \)", r"\1", " ".join(words))
+    inner = text[2:-2] if text.startswith("( ") and text.endswith(" )") else ""
+    depths = accumulate((word == "(") - (word == ")") for word in inner.split())
+    return (inner if inner and min(depths) >= 0 else text).split()
 
 
 def _split(words: Sequence[str]) -> list[list[str]]:

@@ -32,6 +32,13 @@ def test_usual_arguments_are_taken(name: str) -> None:
     assert f"k<{', '.join(expected)}> is taken" in kernel.notes[0]
 
 
+def test_an_explicit_instantiation_says_the_arguments() -> None:
+    text = "template <typename T, int N> __global__ void k(T* x) { x[0] = N; }\n"
+    kernel = compile_kernel(text + "template __global__ void k<int, 7>(int* x);")
+    assert kernel.template == ("int", "7")
+    assert not any("is taken" in note for note in kernel.notes)
+
+
 def test_a_block_with_rows_is_a_tile() -> None:
     text = "template <int BLOCK> __global__ void k(float* x) { x[threadIdx.y * BLOCK] = BLOCK; }"
     kernel = compile_kernel(text)

@@ -172,6 +172,7 @@ def test_a_transposition() -> None:
 
 HOST = """
 #define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
+int over(int a, int b) { return (a + b - 1) / b; }
 int main() {
     int rows = 1024, columns = 512, inner = 256;
     %s
@@ -184,12 +185,14 @@ int main() {
     ("host", "grid", "block"),
     [
         ("dim3 block(32, 8); dim3 grid(CEIL_DIV(columns, 32), CEIL_DIV(rows, 8));",
-         ("(((n) + (32) - 1) / (32))", "(((m) + (8) - 1) / (8))", "1"), ("32", "8", "1")),
+         ("(n + 32 - 1) / 32", "(m + 8 - 1) / 8", "1"), ("32", "8", "1")),
         ("const int side = 16; dim3 block(side, side);\n"
          "dim3 grid((columns + side - 1) / side, (rows + side - 1) / side, 1);",
          ("(n + 16 - 1) / 16", "(m + 16 - 1) / 16", "1"), ("16", "16", "1")),
         ("dim3 block(8, 8); dim3 grid = dim3((columns + block.x - 1) / block.x, rows / 8);",
-         ("(n + 8 - 1) / 8", "(m + 8 - 1) / 8", "1"), ("8", "8", "1")),  # probed
+         ("(n + 8 - 1) / 8", "m / 8", "1"), ("8", "8", "1")),
+        ("dim3 block(8, 4); dim3 grid(over(columns, block.x), over(rows, block.y));",
+         ("(n + 8 - 1) / 8", "(m + 4 - 1) / 4", "1"), ("8", "4", "1")),
     ],
 )  # fmt: skip
 def test_the_texts_own_launch(
@@ -198,6 +201,19 @@ def test_the_texts_own_launch(
     parameters = "const float* x, const float* y, float* z, int m, int n, int k"
     form = guessed(naive(parameters, "m", "n", "k") + HOST % host)
     assert (form.grid, form.block) == (grid, block)
+
+
+def test_the_texts_own_shared_bytes() -> None:
+    text = (
+        "__global__ void k(const float* x, float* y, int n, int side) {"
+        " extern __shared__ float tile[]; int i = blockIdx.x * side + threadIdx.x;"
+        " tile[threadIdx.x + 1] = i < n ? x[i] : 0; __syncthreads();"
+        " if (i < n) y[i] = tile[threadIdx.x + 1]; }\n"
+        "void run(float* a, float* b, int count, int side) {"
+        " size_t bytes = (side + 1) * sizeof(float);"
+        " k<<<(count + side - 1) / side, side, bytes>>>(a, b, count, side); }"
+    )
+    assert guessed(text).shared_bytes == "(side + 1) * 4"
 
 
 def test_a_launch_of_many_threads_is_made_smaller() -> None:

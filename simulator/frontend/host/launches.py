@@ -62,8 +62,31 @@ def find_launches(text: str, defines: Mapping[str, str] | None = None) -> tuple[
     return _Reader(SourceFile(text, defines or {})).launches()
 
 
+def returning_functions(source: SourceFile) -> dict[str, Definition]:
+    """The file's functions whose body is one return statement, by name."""
+    found = {}
+    for one in source.declarations:
+        if one.is_function and one.body is not None and not one.is_kernel:
+            definition = _definition(source, one)
+            if definition is not None:
+                found[one.name] = definition
+    return found
+
+
+def _definition(source: SourceFile, function: Declaration) -> Definition | None:
+    """A function whose body is one return statement; None for another."""
+    opening, closing = function.body or (0, 0)
+    inside = [token.text for token in source.top.tokens[opening + 1 : closing]]
+    is_one_return = inside[:1] == ["return"] and inside.count(";") == 1 and inside[-1] == ";"
+    if len(inside) < 3 or not is_one_return:
+        return None
+    parameters = split_arguments(source.top.parameters(function))
+    names = tuple(one.split()[-1] for one in parameters if one.split())
+    return Definition(names, tuple(expression_tokens(" ".join(inside[1:-1]))))
+
+
 def launched_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
-    """The template arguments that host code gives a kernel: by name, or by what a launch passes.
+    """The template arguments that a file gives a kernel: by name, or by what a launch passes.
 
     Numbers are as their values, where these are known. What host code alone knows, such as the
     parameter of a template around the launch, is left out.
@@ -73,7 +96,7 @@ def launched_arguments(source: SourceFile, name: str) -> list[tuple[str, ...]]:
         return []
     reader = _Reader(source)
     launched = [one.template for one in reader.launches() if one.kernel == name and one.template]
-    found = dict.fromkeys((*launched, *reader.named.get(name, ())))
+    found = dict.fromkeys((*launched, *reader.named.get(name, ()), *reader.instantiated(name)))
     outside = {name for one in source.declarations for name in one.names}
     known = [one for one in found if all(reader.values.is_known(each, outside) for each in one)]
     return [
@@ -103,8 +126,7 @@ class _Reader:
             if one.is_function and one.body is not None and not one.is_kernel
         }
         self._kernels = {name for one in source.kernels for name in one.names}
-        returned = {name: self._definition(one) for name, one in self._functions.items()}
-        self.values = Values(source, {name: one for name, one in returned.items() if one})
+        self.values = Values(source, returning_functions(source))
 
     def launches(self) -> tuple[HostLaunch, ...]:
         """Those that main reaches, then those of functions that nothing calls."""
@@ -122,6 +144,19 @@ class _Reader:
                 self._function(function)
         return tuple(self._found)
 
+    def instantiated(self, name: str) -> list[tuple[str, ...]]:
+        """A kernel's arguments in explicit instantiations: template __global__ void k<16>(…);."""
+        tokens, found = self._tokens, []
+        for index, token in enumerate(tokens[:-1]):
+            if token.text != "template" or tokens[index + 1].text == "<":
+                continue
+            reach = range(index + 1, min(len(tokens) - 1, index + MAX_TOKENS))
+            at = next((i for i in reach if tokens[i].text in (name, ";", "{")), None)
+            if at is not None and tokens[at].text == name and tokens[at + 1].text == "<":
+                inside = tokens[at + 2 : self._source.top.after_angles(at + 1) - 1]
+                found.append(self.values.template_arguments(inside))
+        return found
+
     def _parameters(self, function: Declaration) -> list[list[Token]]:
         return split(self._source.top.parameters(function))
 
@@ -132,17 +167,6 @@ class _Reader:
             names.values[parameter[-1].text] = None
             names.sizes.pop(parameter[-1].text, None)
             names.elements.pop(parameter[-1].text, None)
-
-    def _definition(self, function: Declaration) -> Definition | None:
-        """A function whose body is one return statement; None for another."""
-        opening, closing = function.body or (0, 0)
-        inside = [token.text for token in self._tokens[opening + 1 : closing]]
-        is_one_return = inside[:1] == ["return"] and inside.count(";") == 1 and inside[-1] == ";"
-        if len(inside) < 3 or not is_one_return:
-            return None
-        parameters = split_arguments(self._source.top.parameters(function))
-        names = tuple(one.split()[-1] for one in parameters if one.split())
-        return Definition(names, tuple(expression_tokens(" ".join(inside[1:-1]))))
 
     def _function(self, function: Declaration, types: Sequence[Type | None] = ()) -> None:
         """Read a function's body; types are those of a call's arguments."""
