@@ -99,6 +99,24 @@ class Counters(Observer):
             raise AssertionError(f"accesses to {space} memory cost nothing")
 
 
+class ArrayCounters(Counters):
+    """The same counts, and those of each array by itself at each line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # By line, from 1, and array: its space, whether it is read, requests and what they cost.
+        self.arrays: dict[tuple[int, str, AccessKind], tuple[MemorySpace, int, int]] = {}
+
+    def _add(self, access: Access, times: int) -> None:
+        super()._add(access, times)
+        cost, buffer = _cost(access), access.buffer
+        key = (access.lvalue.span.line, buffer.name, access.kind)
+        _, requests, transactions = self.arrays.get(key, (buffer.space, 0, 0))
+        self.arrays[key] = (
+            buffer.space, requests + times * cost.requests, transactions + times * cost.transactions
+        )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one instruction of a group costs, over all its warps."""

@@ -20,11 +20,38 @@ Line = tuple[int, str]  # its number, from 1, and its code
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What was measured, where and when, in words: never what is stepped through."""
+
+    gpu: str
+    size: str  # of the matrices
+    macros: str  # "" for a kernel without
+    ratio: str  # of the traced kernel's time to the plain one's
+    day: str
+
+    @property
+    def short(self) -> str:
+        """GPU, size and macros."""
+        return " · ".join(text for text in (self.gpu, self.size, self.macros) if text)
+
+    @property
+    def whole(self) -> str:
+        """All of it."""
+        return f"{self.short} · traced {self.ratio} × plain · {self.day}"
+
+    def beside(self, other: Setting) -> Setting:
+        """The words for two traces: what differs is said of both, the first one's first."""
+        names = ("gpu", "size", "macros", "ratio", "day")
+        pairs = [(getattr(self, name), getattr(other, name)) for name in names]
+        return Setting(*(a if a == b else f"{a or 'none'} and {b or 'none'}" for a, b in pairs))
+
+
+@dataclass(frozen=True, slots=True)
 class Clock:
     """The trace of a kernel that is stepped through, whose size and macros may be others."""
 
     trace: Trace
-    setting: tuple[str, ...]  # of what was measured: GPU, size, macros, ratio, day
+    setting: Setting
     phase_of: tuple[int | None, ...]  # for each step its phase's index in the trace; None for none
     scale: float | None = None  # cycles that a row of warps stands for; None for those of a tile
 
@@ -59,7 +86,8 @@ def find_clock(
 
     kinds has what each step is for, as gpu.trace.trace.Kind names it. A traced kernel is the same
     one if its code is, but for its name, comments and macros that are numbers. Of several traces
-    the one with the same macros comes first, then the one of the largest matrices.
+    the one with the same macros comes first, then the one of the largest matrices, then of the
+    largest tiles.
     """
     kernel = recording.kernel
     shown = code_lines(kernel.text, kernel.name)
@@ -71,9 +99,7 @@ def find_clock(
             if text is not None
         ]  # fmt: skip
         if found:
-            trace, text = max(
-                found, key=lambda one: (_macros(one[1]) == macros, one[0].size[2], one[0].size)
-            )
+            trace, text = max(found, key=lambda one: _rank(one[0], _macros(one[1]), macros))
             traced = code_lines(text, whole_catalogue()[trace.kernel.split(":")[0]].kernel)
             lines = {line: other for (line, _), (other, _) in zip(shown, traced, strict=True)}
             phases = tuple(
@@ -155,6 +181,13 @@ def _same_code(traced: str, shown: tuple[str, ...]) -> str | None:
     return text if is_same else None
 
 
+def _rank(
+    trace: Trace, macros: dict[str, int], shown: dict[str, int]
+) -> tuple[bool, tuple[int, int, int], int]:
+    """How well a trace stands for what is shown: its macros, its size, how large its tiles are."""
+    return macros == shown, trace.size, sum(macros.values())
+
+
 def _macros(text: str) -> dict[str, int]:
     """The macros that a text sets to numbers."""
     found = map(MACRO.fullmatch, blank_comments(text).split("\n"))
@@ -171,13 +204,11 @@ def _phase(phases: Sequence[TracedPhase], line: int | None, kind: str) -> int | 
     return min(around)[-1] if around else None
 
 
-def _setting(run: RecordedTraces, trace: Trace, macros: dict[str, int]) -> tuple[str, ...]:
-    """What was measured, where and when: never what is stepped through."""
+def _setting(run: RecordedTraces, trace: Trace, macros: dict[str, int]) -> Setting:
     M, N, K = trace.size
-    size = f"{M:,}³" if M == N == K else f"{M:,} × {N:,} × {K:,}"
-    day = f"{run.when.day}\u00a0{run.when:%b}\u00a0{run.when:%Y}"
-    return (
-        run.device.name.removeprefix("NVIDIA ").split()[0], size,
-        *(f"{name} {value}" for name, value in macros.items()),
-        f"traced {trace.ratio:.2f} × plain", day,
+    return Setting(
+        run.device.name.removeprefix("NVIDIA ").split()[0],
+        f"{M:,}³" if M == N == K else f"{M:,} × {N:,} × {K:,}",
+        ", ".join(f"{name} {value}" for name, value in macros.items()),
+        f"{trace.ratio:.2f}", f"{run.when.day}\u00a0{run.when:%b}\u00a0{run.when:%Y}",
     )  # fmt: skip

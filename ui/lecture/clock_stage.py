@@ -25,6 +25,7 @@ TITLE_LINES = 2
 LINE = 1.45  # of a small letter, a line of words
 ROW = 1.8  # likewise, a warp's row at most
 BAR = 0.8  # of a row's height
+LEAST_ROWS = 0.5  # of what the title leaves: with less there is no table
 TICKS = 4  # of the axis, at most
 
 
@@ -38,9 +39,12 @@ class ClockStage:
         stage, corner = areas.stage, areas.corner
         left = max(stage.left, corner.right + letters.name)
         self._words = Rectangle(left, stage.top, stage.right, stage.bottom)
-        heads, lines = self._heads(), self._lines()
-        height = 1.4 * letters.name * len(heads) + LINE * letters.small * len(lines)
-        top = max(stage.top + height, corner.bottom if left > stage.left else 0)
+        self._title, self._table = self._heads(), self._lines()
+        low = stage.top + 1.4 * letters.name * len(self._title)
+        table = LINE * letters.small * len(self._table)
+        if self._tile is not None and table > (1 - LEAST_ROWS) * (stage.bottom - low):
+            self._table, table = [], 0.0  # the strip says it too
+        top = max(low + table, corner.bottom if left > stage.left else 0)
         name = text_width("warp 00", letters.small) + 0.5 * letters.small
         self._rows = Rectangle(
             stage.left + name, top + 0.6 * letters.small, stage.right,
@@ -58,7 +62,7 @@ class ClockStage:
     def changing(self, step: Step) -> list[Trace]:
         """Which tile it is, what its phases take, the warps' names, cycles and the axis."""
         letters, palette = self._letters, self._palette
-        heads, lines = self._heads(), self._lines()
+        heads, lines = self._title, self._table
         left, top = self._words.left, self._words.top
         low = top + 1.4 * letters.name * len(heads)
         points = [(left, top + 1.4 * letters.name * (i + 0.5)) for i in range(len(heads))]
@@ -75,20 +79,33 @@ class ClockStage:
     def shapes(self, step: Step) -> list[Shape]:
         """The bars, and outlines of the phase that the step is of."""
         palette = self._palette
-        paths, lit = dict.fromkeys(palette.phases, ""), ""
+        paths = dict.fromkeys(palette.phases, "")
+        lit: list[Rectangle] = []
         if self._tile is not None and self._clock is not None:
             now = self._clock.phase_of[step.number]
             for phase, area in self._bars(self._tile):
                 kind = self._clock.trace.phases[phase].kind
                 paths[kind] += box(area.left, area.top, area.right, area.bottom)
                 if phase == now:
-                    missing = max(0.0, LEAST_LIT - area.width) / 2
-                    lit += box(area.left - missing, area.top, area.right + missing, area.bottom)
+                    lit.append(area)
         return [
             *(outline(path, palette.near, 0.5, palette.phases[kind], "below")
               for kind, path in paths.items()),
-            outline(lit, palette.focus, LIT if self._is_high() else 1),
+            outline(self._around(lit), palette.focus, LIT),
         ]  # fmt: skip
+
+    def _around(self, lit: list[Rectangle]) -> str:
+        """The outline of each warp's phase; where rows are low, one of all of them."""
+        if lit and not self._is_high():
+            lit = [
+                Rectangle(min(one.left for one in lit), lit[0].top,
+                          max(one.right for one in lit), lit[-1].bottom)
+            ]  # fmt: skip
+        path = ""
+        for area in lit:
+            missing = max(0.0, LEAST_LIT - area.width) / 2
+            path += box(area.left - missing, area.top, area.right + missing, area.bottom)
+        return path
 
     def motions(self, step: Step) -> list[Motion]:
         """Nothing."""
@@ -108,7 +125,7 @@ class ClockStage:
             titles: tuple[str, ...] = UNTRACED
         else:
             what = "One tile" if self._clock.has_tiles else "The whole life"
-            setting = " · ".join(self._clock.setting[:-2])
+            setting = self._clock.setting.short
             where = "" if self._tile is None else (
                 f" of block ({self._tile.block.x}, {self._tile.block.y})"
             )  # fmt: skip

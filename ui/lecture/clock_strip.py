@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulator import Step
@@ -99,21 +99,20 @@ class ClockStrip:
 
     def static(self) -> list[Trace]:
         """What was measured, where and when."""
+        setting = (self._clock.setting.whole,)
         if self._tall:
-            lines = setting_lines(self._clock, self._letters, self._area.width, TALL_LINES)
+            lines = fit(setting, self._letters.small, self._area.width, TALL_LINES)
             points = [(self._area.left, self._row(i + 1)) for i in range(len(lines))]
             align = "middle right"
         else:
-            lines = setting_lines(self._clock, self._letters, 0.6 * self._area.width, 1)
+            lines = setting
             points, align = [(self._area.right, self._row(0))] * len(lines), "middle left"
         return [words(points, lines, self._letters.small, self._palette.faint, align, SANS)]
 
     def changing(self, step: Step) -> list[Trace]:
         """The phase's cycles and its share."""
         small, area = self._letters.small, self._area
-        taken = 0.0 if self._tall else text_width(
-            " · ".join(self._clock.setting), small
-        ) + 2 * small  # fmt: skip
+        taken = 0.0 if self._tall else text_width(self._clock.setting.whole, small) + 2 * small
         text = next(iter(fit(self._describe(step), small, area.width - taken, 1)), "")
         return [
             words([(area.left, self._row(0))], [text], small, self._palette.ink, "middle right",
@@ -154,11 +153,6 @@ class ClockStrip:
         """The middle of a line under the bar."""
         small = self._letters.small
         return self._area.top + BAR * small + 0.2 * small + (number + 0.5) * LINE * small
-
-
-def setting_lines(clock: Clock, letters: Letters, room: float, most: int) -> Sequence[str]:
-    """What was measured, where and when, in so many lines."""
-    return fit((" · ".join(clock.setting),), letters.small, room, most)
 
 
 def format_share(share: float) -> str:

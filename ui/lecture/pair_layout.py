@@ -19,6 +19,7 @@ CELL = 1.75  # of a number's height, a row of cells
 LEAST_STAGE = 0.35  # of a scene's height
 APART = 10  # pixels, at least, from a name of the counts to the next
 BAR = 1.7  # of a small letter, a row of the timeline
+TALL_EDGE = 8.0  # pixels
 NAME = 7.0  # of a small letter, the names beside the timeline's rows
 
 
@@ -35,27 +36,38 @@ class PairAreas:
     counts: tuple[Rectangle, Rectangle]  # of each scene
     count_columns: int  # of the counts
     timeline: Rectangle  # both rows, without their names
+    clock: Rectangle | None = None  # under the timeline; on a phone under the scenes
 
 
-def areas_for_pair(look: Look) -> PairAreas:
-    """Divide a room into the areas of two scenes."""
+def edge_of_pair(look: Look) -> float:
+    """Pixels at the left and the right of all, and on a phone between all that is there."""
+    return TALL_EDGE if look.width < TALL_WIDTH else 0.9 * letters_for_pair(look).source
+
+
+def areas_for_pair(look: Look, clock: float = 0.0) -> PairAreas:
+    """Divide a room into the areas of two scenes.
+
+    clock is how many pixels high it is what a GPU's clock said of both.
+    """
     letters = letters_for_pair(look)
     if look.width < TALL_WIDTH:
-        return _tall(look, letters)
-    areas = _wide(look, letters)
+        return _tall(look, letters, clock)
+    areas = _wide(look, letters, clock)
     # The places' names, then a row of each factor and of sums, with their names; in a lower room
     # the picture is scaled.
     least = (TITLE + 1.4 + 2 * NAME_LINE) * letters.name + 2 * CELL * letters.number
     missing = math.ceil(least - areas.sides[0].stage.height)
-    return areas if missing <= 0 else _wide(replace(look, height=look.height + missing), letters)
+    higher = replace(look, height=look.height + max(0, missing))
+    return areas if missing <= 0 else _wide(higher, letters, clock)
 
 
-def _wide(look: Look, letters: Letters) -> PairAreas:
+def _wide(look: Look, letters: Letters, clock: float) -> PairAreas:
     """One beside the other, each from its heading down to its counts; the timeline under both."""
     width, height = float(look.width), float(look.height)
-    edge = 0.9 * letters.source
+    edge = edge_of_pair(look)
     line = 1.9 * letters.heading
-    timeline = _timeline(letters, edge, width - edge, height - 0.5 * letters.small)
+    bottom = height - clock
+    timeline = _timeline(letters, edge, width - edge, bottom - 0.5 * letters.small)
     half = (width - 4 * edge) / 2
     sides = []
     for left in (edge, width - edge - half):
@@ -63,25 +75,30 @@ def _wide(look: Look, letters: Letters) -> PairAreas:
         is_under_button = look.presenting and right > width / 2
         heading = Rectangle(left, 0, right - (BUTTON if is_under_button else 0), line)
         sides.append(
-            _side(letters, heading, Rectangle(left, line, right, timeline.top - 0.7 * edge))
-        )
+            _side(
+                letters, heading, Rectangle(left, line, right, timeline.top - 0.7 * edge),
+                TEXT_LINES[1:] if clock else TEXT_LINES,
+            )
+        )  # fmt: skip
     columns = _count_columns(letters, half)
     (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
     return PairAreas(
         width, height, False, (edge, 0.95 * letters.heading), (left_heading, right_heading),
         (left_areas, right_areas), (left_counts, right_counts), columns, timeline,
+        Rectangle(edge, bottom, width - edge, height) if clock else None,
     )  # fmt: skip
 
 
 def _side(
-    letters: Letters, heading: Rectangle, room: Rectangle
-) -> tuple[Rectangle, Areas, Rectangle]:
+    letters: Letters, heading: Rectangle, room: Rectangle,
+    text_lines: tuple[tuple[int, int], ...],
+) -> tuple[Rectangle, Areas, Rectangle]:  # fmt: skip
     """A scene's heading, areas and counts."""
     gap = 0.4 * letters.sentence
     left, right = room.left, room.right
     height = counts_height(letters, _count_columns(letters, room.width))
     counts = Rectangle(left, room.bottom - height, right, room.bottom)
-    for sentence_lines, ledger_rows in TEXT_LINES:
+    for sentence_lines, ledger_rows in text_lines:
         ledger_top = counts.top - ledger_rows * 1.35 * letters.name - 2
         sentence_top = (
             ledger_top - 1.42 * (1 + sentence_lines) * letters.sentence - 1.35 * letters.small
@@ -100,9 +117,9 @@ def _side(
     return heading, areas, counts
 
 
-def _tall(look: Look, letters: Letters) -> PairAreas:
+def _tall(look: Look, letters: Letters, clock: float) -> PairAreas:
     """One under the other, each as high as it needs; the timeline between title and scenes."""
-    width, edge = float(look.width), 8.0
+    width, edge = float(look.width), edge_of_pair(look)
     right = width - edge
     line = 1.9 * letters.heading
     timeline = _timeline(letters, edge, right, line + (2 * BAR + 0.5) * letters.small)
@@ -131,8 +148,9 @@ def _tall(look: Look, letters: Letters) -> PairAreas:
         top = counts.bottom + 2 * letters.small
     (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
     return PairAreas(
-        width, round(top), True, (edge, 0.9 * letters.heading), (left_heading, right_heading),
-        (left_areas, right_areas), (left_counts, right_counts), columns, timeline,
+        width, round(top + clock), True, (edge, 0.9 * letters.heading),
+        (left_heading, right_heading), (left_areas, right_areas), (left_counts, right_counts),
+        columns, timeline, Rectangle(edge, top, right, top + clock) if clock else None,
     )  # fmt: skip
 
 

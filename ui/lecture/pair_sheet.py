@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from simulator import Step
+from ui.analysis.clock import typical_tile
 from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair, differing_lines
 from ui.analysis.products import has_tensor_core
@@ -23,8 +23,9 @@ from ui.lecture.counts import CountsPanel
 from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.layout import Areas, with_places
 from ui.lecture.ledger import LedgerPanel
-from ui.lecture.letters import Letters, letters_for_pair, text_width
-from ui.lecture.pair_layout import PairAreas, areas_for_pair
+from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair, text_width
+from ui.lecture.pair_clock import PairClock, say_clocks
+from ui.lecture.pair_layout import PairAreas, areas_for_pair, edge_of_pair
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.sheet import (
     OnStage,
@@ -167,6 +168,17 @@ class Differences:
         return None
 
 
+def at_one_scale(models: tuple[SceneModel, SceneModel]) -> tuple[SceneModel, SceneModel]:
+    """Two models whose warps are drawn so that a cycle is as long in both."""
+    tiles = [typical_tile(one.clock.trace) for one in models if one.clock is not None]
+    span = max((tile.end - tile.begin for tile in tiles if tile is not None), default=0)
+    left, right = (
+        one if one.clock is None else replace(one, clock=replace(one.clock, scale=float(span)))
+        for one in models
+    )
+    return left, right
+
+
 class PairSheet:
     """Where everything of two lectures is, for two recordings, their threads and a room."""
 
@@ -176,7 +188,11 @@ class PairSheet:
     ) -> None:  # fmt: skip
         palette = PALETTES[look.theme]
         self.letters = letters_for_pair(look)
-        self.areas = areas = areas_for_pair(look)
+        is_tall, width = look.width < TALL_WIDTH, look.width - 2 * edge_of_pair(look)
+        models = at_one_scale(models)
+        clocks = models[0].clock, models[1].clock
+        said = say_clocks(clocks, self.letters, width, None if is_tall else look.height)
+        self.areas = areas = areas_for_pair(look, said.height)
         self._count = len(pairs)
         self._headings = Headings(models, names, palette, self.letters, areas)
         lines = differing_lines(*(model.recording.kernel.text for model in models))
@@ -207,16 +223,18 @@ class PairSheet:
         panels.append(Differences((on_stage[0], on_stage[1]), palette))
         self._stages = stages[0]
         self._on_stage, self._crossings = on_stage, crossings
-        self.panels: Sequence[Panel[Pair]] = [
+        self.panels: list[Panel[Pair]] = [
             *panels, self._headings,
             CountsPanel(models, palette, self.letters, areas.counts, areas.count_columns),
             PairTimeline(models, names, pairs, palette, self.letters, areas),
         ]  # fmt: skip
+        if said.height:
+            self.panels.append(PairClock(models, names, palette, self.letters, areas, said))
         self.size = (areas.width, areas.height)
         self.heading = Heading(*areas.heading, self.letters.heading)
         self.timeline = areas.timeline
         self.tall, self.has_places, self.warps = areas.tall, False, 0
-        self.has_clock = any(model.clock is not None for model in models)
+        self.has_clock = any(clock is not None for clock in clocks)
         left, right = (one.stage for one in areas.sides)
         self.near = Rectangle(left.left, left.top, right.right, right.bottom)
         self._held = look.stage

@@ -254,11 +254,13 @@ def _rare_panels(
     match held:
         case Stage.GRID:
             grid = GridStage(model, palette, letters, with_maps)
-            panels.append(OnStage(stages, (held,), grid))
+            panels.append(OnStage(stages, (Stage.GRID,), grid))
         case Stage.COSTS:
-            panels.append(OnStage(stages, (held,), CostsStage(model, palette, letters, areas)))
+            costs = CostsStage(model, palette, letters, areas)
+            panels.append(OnStage(stages, (Stage.COSTS,), costs))
         case Stage.CLOCK:
-            panels.append(OnStage(stages, (held,), ClockStage(model, palette, letters, areas)))
+            clock = ClockStage(model, palette, letters, areas)
+            panels.append(OnStage(stages, (Stage.CLOCK,), clock))
     return panels
 
 

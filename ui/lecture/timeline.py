@@ -237,7 +237,7 @@ class PairTimeline(Timeline):
                 )
             )  # fmt: skip
         super().__init__(palette, letters, area, rows, 0)
-        self._names = _short_names(names, letters.small, area.left - 2 * INDENT)
+        self._names = short_names(names, letters.small, area.left - 2 * INDENT)
 
     def static(self) -> list[Trace]:
         """The rows and their names."""
@@ -266,7 +266,7 @@ def _named_phases(model: SceneModel) -> list[Phase]:
     return [phase for phase in PHASES if phase in model.phases and phase is not Phase.OTHER]
 
 
-def _short_names(names: tuple[str, str], size: float, room: float) -> tuple[str, str]:
+def short_names(names: tuple[str, str], size: float, room: float) -> tuple[str, str]:
     """Names that have room and tell the sides apart: as they are, the kernels', else the places."""
     kernels = names[0].partition(",")[0], names[1].partition(",")[0]
     for pair in (names, kernels):

@@ -11,11 +11,13 @@ import pytest
 
 from gpu.trace.recorded import RecordedTraces
 from gpu.trace.trace import Kind, Trace
+from simulator import Step
 from simulator.catalogue import catalogue
 from tests.gpu.trace.test_recorded_traces import DEVICE
 from tests.gpu.trace.traces import trace_of
 from tests.ui.lecture.lectures import Lecture, of_query, seen
-from ui.analysis.clock import Clock, find_clock, typical_tile, warp_cycles
+from ui.analysis.clock import Clock, Setting, find_clock, typical_tile, warp_cycles
+from ui.analysis.pairs import align
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SPACE
 from ui.drawing.look import Look, Stage
@@ -23,6 +25,8 @@ from ui.lecture.clock_stage import ClockStage
 from ui.lecture.clock_strip import ClockStrip, format_share
 from ui.lecture.layout import areas_for
 from ui.lecture.letters import letters_for
+from ui.lecture.pair_clock import PairClock
+from ui.lecture.pair_sheet import PairSheet
 from ui.lecture.sheet import LectureSheet
 
 PAGE = Look(width=1240, height=560)
@@ -69,7 +73,7 @@ def lecture(look: Look = PAGE, **query: Any) -> Lecture:
 @pytest.mark.parametrize(
     ("query", "kernel"),
     [
-        ({"kernel": "tiled"}, "tiled"),
+        ({"kernel": "tiled"}, "tiled:TILE=32"),
         ({"kernel": "tiled", "TILE": 16, "M": 16, "N": 16, "K": 16}, "tiled"),
         ({"kernel": "tiled", "TILE": 32, "M": 32, "N": 32, "K": 32}, "tiled:TILE=32"),
         ({"kernel": "transposed"}, "transposed:TILE=32"),
@@ -88,15 +92,15 @@ def test_a_kernel_has_the_trace_of_its_code(query: dict[str, Any], kernel: str |
 def test_what_was_measured_is_told_and_never_what_is_stepped() -> None:
     found = clock_of(of_query(PAGE, kernel="transposed").model)
     assert found is not None
-    assert found.setting == (
-        "H200", "512³", "TILE 32", "traced 1.06 × plain", "4\u00a0Mar\u00a02026",
-    )  # fmt: skip
+    assert found.setting.whole == (
+        "H200 · 512³ · TILE 32 · traced 1.06 × plain · 4\u00a0Mar\u00a02026"
+    )
     larger = replace(RUN, traces=(*RUN.traces, traced("tiled:TILE=32", 733, 9, 2064, 73,
                                                       size=1024, warps=1)))  # fmt: skip
     model = of_query(PAGE, kernel="tiled").model  # in tiles of 4
     again = find_clock(model.recording, model.phases, [larger])
     assert again is not None
-    assert again.setting[1:3] == ("1,024³", "TILE 32")
+    assert again.setting.short == "H200 · 1,024³ · TILE 32"
     wrong = replace(RUN, traces=tuple(replace(one, same_bits=False) for one in RUN.traces))
     assert find_clock(model.recording, model.phases, [wrong]) is None
 
@@ -173,7 +177,9 @@ def test_the_stage_has_every_warp_of_a_block(look: Look) -> None:
     assert stage._tile is not None
     loops = seen(shapes[list(Kind).index(Kind.COMPUTE)])
     assert len(loops) == 32
-    assert len(seen(shapes[len(Kind)])) == 32  # all are lit
+    [lit] = seen(shapes[len(Kind)])  # around all of them, whose rows are low
+    assert (lit[0], lit[1]) == loops[0][:2]
+    assert (lit[2], lit[3]) == loops[-1][2:]
     frame = shown.sheet.areas.chip
     assert frame is not None
     for left, top, right, bottom in loops:
@@ -201,10 +207,59 @@ def test_a_warp_has_its_own_cycles_and_a_tile_is_a_usual_one() -> None:
     block = SLOW.whole_blocks[0]
     changed = block._replace(warps=(block.warps[0], slower(block.warps[1])))
     trace = replace(SLOW, blocks=(changed,))
-    clock = Clock(trace, (), ())
+    clock = Clock(trace, Setting("", "", "", "", ""), ())
     assert [warp_cycles(clock, warp)[1] for warp in (0, 1, 2)] == [847, 847 + 850, 847]
     tile = typical_tile(trace)
     assert tile is not None
     assert tile.end - tile.begin == 10036
     assert typical_tile(replace(SLOW, blocks=())) is None
     assert format_share(0.0004) == "under 0.1%"
+
+
+def beside(look: Look, left: dict[str, Any], right: dict[str, Any]) -> tuple[PairSheet, Any]:
+    """The sheet of two lectures with what the clock said of both."""
+    models = [lecture(PAGE, **query).model for query in (left, right)]
+    pairs = align(models[0].recording, models[1].recording)
+    names = left["kernel"], right["kernel"]
+    return PairSheet((models[0], models[1]), names, pairs, look), pairs
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_two_kernels_have_one_scale_and_the_sentence_that_matters(look: Look) -> None:
+    sheet, pairs = beside(look, {"kernel": "transposed"}, {"kernel": "padded"})
+    [panel] = [one for one in sheet.panels if isinstance(one, PairClock)]
+    pair = next(one for one in pairs if "acc +=" in line_of(one.sides[0], "transposed"))
+    shapes = panel.shapes(pair)
+    loops = [
+        seen(shapes[side * (len(Kind) + 1) + list(Kind).index(Kind.COMPUTE)])[0] for side in (0, 1)
+    ]
+    widths = [box[2] - box[0] for box in loops]
+    assert widths[0] / widths[1] == pytest.approx(9011 / 2064, rel=0.01)
+    lit = [seen(shapes[(side + 1) * (len(Kind) + 1) - 1])[0] for side in (0, 1)]
+    assert [box[0] for box in lit] == [box[0] for box in loops]
+    area = sheet.areas.clock
+    assert area is not None
+    assert round(area.bottom) <= sheet.size[1]
+    texts = [text for trace in [*panel.static(), *panel.changing(pair)] for text in trace["text"]]
+    said = " ".join(texts)
+    assert "The inner loop takes 9,011 cycles instead of 2,064: 4.4 times as long." in said
+    assert "32 wavefronts instead of 1 for each read of Bs." in said
+    assert "inner loop: 9,011 cycles, 90%" in texts
+    assert "inner loop: 2,064 cycles, 71%" in texts
+    assert ("the compiler merges loads" in said) == (look is not PAGE)
+    lowest = max(y for trace in panel.static() for y in trace["y"])
+    assert lowest + 0.5 * sheet.letters.small <= area.bottom
+
+
+def test_one_kernel_of_two_may_lack_a_clock_and_a_low_room_has_none() -> None:
+    sheet, pairs = beside(PAGE, {"kernel": "naive"}, {"kernel": "tiled"})
+    [panel] = [one for one in sheet.panels if isinstance(one, PairClock)]
+    assert panel.changing(pairs[0])[0]["text"][0] == "not recorded"
+    assert len(panel.shapes(pairs[0])) == len(Kind) + 1
+    low, _ = beside(Look(width=820, height=320), {"kernel": "tiled"}, {"kernel": "padded"})
+    assert not [one for one in low.panels if isinstance(one, PairClock)]
+    assert low.has_clock
+
+
+def line_of(step: Step, kernel: str) -> str:
+    return catalogue()[kernel].source().split("\n")[step.line - 1]

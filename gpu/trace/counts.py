@@ -1,0 +1,224 @@
+"""What the simulator counts in a traced kernel's phases, and whether the clock goes with it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu.predicted_counters import LIMIT_SECONDS, PIPELINE_TILES
+from gpu.recorded import recordings
+from gpu.trace.phases import PhasePair, main_difference, multiply_adds
+from gpu.trace.trace import Trace
+from simulator import compile_kernel
+from simulator.catalogue import Entry, whole_catalogue
+from simulator.language.errors import LaunchError, SourceError
+from simulator.language.tree import Kernel, MemorySpace
+from simulator.launch import WARP_SIZE
+from simulator.machine.machine import Machine
+from simulator.machine.observer import AccessKind
+from simulator.machine.schedule import Schedule
+from simulator.observers.counters import ArrayCounters
+
+APART = 1.5  # of two ratios: farther from each other they do not go together
+# By line, array and kind of access: the space, requests and what they cost, of a block's warps.
+Arrays = Mapping[tuple[int, str, AccessKind], tuple[MemorySpace, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one array costs in a phase, for a tile and a warp."""
+
+    array: str
+    kind: AccessKind
+    space: MemorySpace
+    requests: float
+    transactions: float  # wavefronts of shared memory, sectors of global memory
+
+
+@functools.lru_cache(256)
+def count_tile(kernel: str) -> Arrays:
+    """What a block's warps cost in one tile more, of a kernel as gpu.candidate.choose takes it.
+
+    The difference of two launches of one block, both longer than a pipeline. Nothing where the
+    simulator does not execute the kernel.
+    """
+    name, *settings = kernel.split(":")
+    entry = whole_catalogue().get(name)
+    if entry is None or not entry.simulated:
+        return {}
+    chosen = {macro: int(value) for macro, _, value in (one.partition("=") for one in settings)}
+    try:
+        compiled = compile_kernel(entry.source(**chosen), entry.kernel)
+        before, after = (
+            _count(compiled, entry, chosen, tiles) for tiles in (PIPELINE_TILES, PIPELINE_TILES + 1)
+        )
+    except (SourceError, LaunchError, ImportError):
+        return {}
+    return {
+        key: (space, requests - before.get(key, (space, 0, 0))[1],
+              transactions - before.get(key, (space, 0, 0))[2])
+        for key, (space, requests, transactions) in after.items()
+    }  # fmt: skip
+
+
+def count_phase(trace: Trace, name: str) -> tuple[Counted, ...]:
+    """What each array costs a warp in the phases of a name, for a tile, as the lines say."""
+    phases = [phase for phase in trace.phases if phase.k is None and phase.name == name]
+    entry = whole_catalogue().get(trace.kernel.split(":")[0])
+    if entry is None:
+        return ()
+    warps = _warps(trace.kernel, entry)
+    return tuple(
+        Counted(array, kind, space, requests / warps, transactions / warps)
+        for (line, array, kind), (space, requests, transactions) in count_tile(trace.kernel).items()
+        if requests and any(one.first_line <= line <= one.last_line for one in phases)
+    )
+
+
+def compare_counts(trace: Trace, base: Trace) -> str:
+    """What the simulator counts in the phase that tells two kernels apart; "" if no more.
+
+    "The simulator counts 32 wavefronts instead of 1 for each read of Bs."
+    """
+    pair = main_difference(trace, base)
+    if pair is None:
+        return ""
+    ours, theirs = (_by_array(count_phase(one, pair.phase.name)) for one in (trace, base))
+    ratios = {
+        key: (_each(ours[key]), _each(theirs[key])) for key in ours if key in theirs
+    }  # fmt: skip
+    other = {key: pair for key, pair in ratios.items() if round(pair[0], 1) != round(pair[1], 1)}
+    if other:
+        array, kind = max(other, key=lambda key: max(other[key]) / max(1e-9, min(other[key])))
+        one, two = other[array, kind]
+        unit = "wavefront" if ours[array, kind].space is MemorySpace.SHARED else "sector"
+        verb = "read" if kind is AccessKind.LOAD else "write"
+        return (
+            f"The simulator counts {one:.3g} {unit}{'' if one == 1 else 's'} instead of {two:.3g} "
+            f"for each {verb} of {array}."
+        )
+    return _compare_sums(trace, base)
+
+
+def explain(trace: Trace, base: Trace) -> str:
+    """Why the counts and the clock do not go together; "" where they do, or nothing is counted."""
+    pair = main_difference(trace, base)
+    counted = None if pair is None else _count_ratio(trace, base, pair)
+    if pair is None or counted is None:
+        return ""
+    if _go_together(counted, pair.ratio):
+        return ""
+    is_less = math.log(counted) * math.log(pair.ratio) > 0 and (
+        abs(math.log(counted)) > abs(math.log(pair.ratio))
+    )
+    if not is_less:
+        return "What is counted does not explain all of it."
+    hardware = _hardware_ratio(trace, base)
+    differ = f"Counted, the wavefronts differ {_times(counted)}"
+    if hardware is not None and not _go_together(counted, hardware):
+        return (
+            f"{differ}, by the GPU's own counters {_times(hardware)}: the compiler merges loads of "
+            "neighbouring words."
+        )
+    return f"{differ}: while a warp waits for them, others compute, which hides a part."
+
+
+def _go_together(one: float, other: float) -> bool:
+    """Whether two ratios are near each other."""
+    return 1 / APART <= one / other <= APART
+
+
+def _times(ratio: float) -> str:
+    return f"{max(ratio, 1 / ratio):.3g} times"
+
+
+def _compare_sums(trace: Trace, base: Trace) -> str:
+    """What all phases of a tile move, of the space in which they differ most; "" if they do not."""
+    units = {MemorySpace.GLOBAL: "sectors of global memory",
+             MemorySpace.SHARED: "wavefronts of shared memory"}  # fmt: skip
+    found = []
+    for space, unit in units.items():
+        ours, theirs = (_for_work(one, space) for one in (trace, base))
+        if ours and theirs and max(ours, theirs) > APART * min(ours, theirs):
+            found.append((max(ours, theirs) / min(ours, theirs), unit, ours, theirs))
+    if not found:
+        return ""
+    _, unit, ours, theirs = max(found)
+    return (
+        f"The simulator counts {ours:.2g} {unit} instead of {theirs:.2g} for each multiply-add of "
+        "a warp."
+    )
+
+
+def _for_work(trace: Trace, space: MemorySpace) -> float:
+    """What a block's loads cost in a tile, for each multiply-add of a warp."""
+    name, *settings = trace.kernel.split(":")
+    chosen = {macro: int(value) for macro, _, value in (one.partition("=") for one in settings)}
+    entry = whole_catalogue()[name]
+    rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
+    cost = sum(
+        transactions
+        for (_, _, kind), (where, _, transactions) in count_tile(trace.kernel).items()
+        if where is space and kind is AccessKind.LOAD
+    )
+    return cost / (rows * columns * depth / WARP_SIZE)
+
+
+def _count_ratio(trace: Trace, base: Trace, pair: PhasePair) -> float | None:
+    """How many times as many wavefronts are counted in a phase, for the same work; None without."""
+    sums = [
+        sum(
+            one.transactions for one in count_phase(traced, pair.phase.name)
+            if one.space is MemorySpace.SHARED
+        ) * phase.visits / multiply_adds(traced)
+        for traced, phase in ((trace, pair.phase), (base, pair.base))
+    ]  # fmt: skip
+    return sums[0] / sums[1] if all(sums) else None
+
+
+def _hardware_ratio(trace: Trace, base: Trace) -> float | None:
+    """The same by the GPU's own counters, of loads of whole launches; None if not recorded."""
+    for run in recordings().runs:
+        for comparison in run.comparisons:
+            counters = {one.name: one.counters for one in comparison.kernels if one.counters}
+            ours, theirs = (counters.get(one.kernel) for one in (trace, base))
+            if ours and theirs:
+                loads = [one.get("shared_load_wavefronts") for one in (ours, theirs)]
+                if loads[0] and loads[1]:
+                    return loads[0] / loads[1]
+    return None
+
+
+def _count(kernel: Kernel, entry: Entry, chosen: Mapping[str, int], tiles: int) -> Arrays:
+    """What one block costs over so many tiles."""
+    rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
+    K = tiles * depth
+    A, B, C = (np.zeros(shape, np.float16) for shape in ((rows, K), (K, columns), (rows, columns)))
+    arguments = {"A": A, "B": B, "C": C, "M": rows, "N": columns, "K": K}
+    counters = ArrayCounters()
+    launch = entry.launch(arguments, **chosen)
+    Machine(kernel, launch, [counters], Schedule.LOCKSTEP, seconds=LIMIT_SECONDS).run()
+    return counters.arrays
+
+
+def _warps(kernel: str, entry: Entry) -> int:
+    """The warps of a block."""
+    chosen = {
+        macro: int(value)
+        for macro, _, value in (one.partition("=") for one in kernel.split(":")[1:])
+    }
+    _, block = entry.shape(1, 1, **chosen)
+    return -(-block[0] * block[1] * block[2] // WARP_SIZE)
+
+
+def _by_array(counted: tuple[Counted, ...]) -> dict[tuple[str, AccessKind], Counted]:
+    return {(one.array, one.kind): one for one in counted}
+
+
+def _each(counted: Counted) -> float:
+    """What one request costs."""
+    return counted.transactions / counted.requests

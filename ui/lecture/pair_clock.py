@@ -1,0 +1,170 @@
+"""What a GPU's clock said of two kernels: a tile of each at one scale, and how they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu.trace.counts import compare_counts, explain
+from gpu.trace.phases import compare
+from simulator.launch import WARP_SIZE
+from ui.analysis.clock import Clock, warp_cycles
+from ui.analysis.pairs import Pair
+from ui.analysis.scene_model import SceneModel
+from ui.drawing.canvas import SANS, Shape, Trace, words
+from ui.drawing.hit import Hit
+from ui.drawing.palette import Palette
+from ui.drawing.sheet import Rectangle
+from ui.lecture.clock_strip import ClockBar, format_share
+from ui.lecture.letters import Letters, text_width, wrap
+from ui.lecture.pair_layout import PairAreas
+from ui.lecture.timeline import INDENT, short_names
+
+BAR, ROW = 1.0, 1.35  # of a small letter: a bar's height, and from one row to the next
+LINE = 1.4  # of its letters, a line of words
+ABOVE = 0.5  # of a small letter, over the first bar
+MOST_LINES = 6  # of one sentence, on a phone
+LEAST_ROOM = 40  # of a small letter, the height of a room that has the bars and sentences
+WHOLE_ROOM = 50  # likewise, of one that has the sentence on why counts and clock differ
+WIDEST = "inner loop: 99,999 cycles, 99.9%"  # beside a bar
+
+Clocks = tuple[Clock | None, Clock | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of words under the bars."""
+
+    text: str
+    size: float  # pixels, of its letters
+    top: float  # pixels under the last bar's row
+    is_setting: bool = False  # of what was measured
+    is_right: bool = False  # whether it ends at the right edge
+
+
+@dataclass(frozen=True, slots=True)
+class ClockWords:
+    """What is said of two clocks, in lines, and how high all is with the bars above."""
+
+    lines: tuple[Line, ...]
+    height: float  # pixels; 0 where there is nothing to show
+
+
+def say_clocks(clocks: Clocks, letters: Letters, width: float, room: float | None) -> ClockWords:
+    """The sentences for a width; room is the height of the whole sheet, None on a phone."""
+    known = [clock for clock in clocks if clock is not None]
+    if not known or (room is not None and room < LEAST_ROOM * letters.small):
+        return ClockWords((), 0.0)
+    small, setting = letters.small, known[0].setting.beside(known[-1].setting).whole
+    sentences: list[tuple[str, float]] = []
+    left, right = clocks
+    if left is not None and right is not None and left.trace is not right.trace:
+        sentences = [
+            (compare(left.trace, right.trace), letters.name),
+            (compare_counts(left.trace, right.trace), small),
+        ]
+        if room is None or room >= WHOLE_ROOM * small:
+            sentences.append((explain(left.trace, right.trace), small))
+    lines: list[Line] = []
+    top = 0.2 * small
+    for text, size in sentences:
+        for line in (wrap(text, size, width, MOST_LINES) or ()) if text else ():
+            lines.append(Line(line, size, top))
+            top += LINE * size
+    # The setting stands at the right of a short line, else it has lines of its own.
+    room_of = [one for one in lines if text_width(one.text, one.size) + text_width(
+        setting, small) + 2 * small <= width]  # fmt: skip
+    if room_of:
+        lines.append(Line(setting, small, room_of[-1].top, True, True))
+    else:
+        for line in wrap(setting, small, width, MOST_LINES) or ():
+            lines.append(Line(line, small, top, True))
+            top += LINE * small
+    rows = ROW if room is not None else ROW + LINE
+    return ClockWords(tuple(lines), (ABOVE + 2 * rows) * small + top + 0.4 * small)
+
+
+class PairClock:
+    """A bar of each side at one scale, the phase of its step outlined, and the sentences."""
+
+    def __init__(
+        self, models: tuple[SceneModel, SceneModel], names: tuple[str, str], palette: Palette,
+        letters: Letters, areas: PairAreas, said: ClockWords,
+    ) -> None:  # fmt: skip
+        assert areas.clock is not None
+        self._palette, self._letters, self._said = palette, letters, said
+        self._area, self._tall = areas.clock, areas.tall
+        small = letters.small
+        self._row = (ROW + LINE if areas.tall else ROW) * small
+        self._top = self._area.top + ABOVE * small
+        self._clocks = [model.clock for model in models]
+        self._left = areas.timeline.left
+        right = self._area.right - (0 if areas.tall else text_width(WIDEST, small))
+        self._names = short_names(names, small, self._left - 2 * INDENT)
+        self._cycles = [
+            {} if model.clock is None else warp_cycles(model.clock, model.thread // WARP_SIZE)
+            for model in models
+        ]
+        scale = max(sum(cycles.values()) for cycles in self._cycles)
+        self._bars = [
+            None if clock is None else ClockBar(
+                clock, cycles, letters, self._place(side, right), scale
+            )
+            for side, (clock, cycles) in enumerate(zip(self._clocks, self._cycles, strict=True))
+        ]  # fmt: skip
+
+    def static(self) -> list[Trace]:
+        """The kernels' names and the sentences."""
+        palette, area, small = self._palette, self._area, self._letters.small
+        middles = [self._place(side, 0).top + BAR / 2 * small for side in (0, 1)]
+        below = self._top + 2 * self._row
+        traces = [
+            words([(self._left - INDENT, y) for y in middles], self._names, small, palette.ink,
+                  "middle left", SANS)
+        ]  # fmt: skip
+        for one in self._said.lines:
+            x, align = (area.right, "middle left") if one.is_right else (area.left, "middle right")
+            y = below + one.top + LINE / 2 * one.size
+            colour = palette.faint if one.is_setting else palette.ink
+            traces.append(words([(x, y)], [one.text], one.size, colour, align, SANS))
+        return traces
+
+    def changing(self, step: Pair) -> list[Trace]:
+        """The cycles of both sides' phases."""
+        small, points, texts = self._letters.small, [], []
+        for side, (clock, one) in enumerate(zip(self._clocks, step.sides, strict=True)):
+            place = self._place(side, self._area.right)
+            if self._tall:
+                points.append((place.left, place.bottom + (0.1 + LINE / 2) * small))
+            else:
+                points.append((place.right, (place.top + place.bottom) / 2))
+            texts.append(self._describe(side, clock, one.number))
+        align = "middle right" if self._tall else "middle left"
+        return [words(points, texts, small, self._palette.ink, align, SANS)]
+
+    def shapes(self, step: Pair) -> list[Shape]:
+        """The bars, and the outlines of the steps' phases."""
+        found: list[Shape] = []
+        for bar, clock, one in zip(self._bars, self._clocks, step.sides, strict=True):
+            if bar is not None and clock is not None:
+                lit = bar.lit(clock.phase_of[one.number], self._palette)
+                found += [*bar.shapes(self._palette), lit]
+        return found
+
+    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
+        """Nothing can be clicked."""
+        return None
+
+    def _describe(self, side: int, clock: Clock | None, step: int) -> str:
+        """What the phase of a side's step took; for a step of none, what its tile took."""
+        if clock is None:
+            return "not recorded"
+        number, cycles = clock.phase_of[step], self._cycles[side]
+        if number is None:
+            return f"{sum(cycles[one] for one in clock.in_tile):,.0f} cycles"
+        phase = clock.trace.phases[number]
+        return f"{phase.name}: {cycles[number]:,.0f} cycles, {format_share(phase.share)}"
+
+    def _place(self, side: int, right: float) -> Rectangle:
+        """Where a side's bar is, up to an x."""
+        top = self._top + side * self._row
+        return Rectangle(self._left, top, right, top + BAR * self._letters.small)
