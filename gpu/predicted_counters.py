@@ -21,9 +21,10 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
-from simulator.observers.counters import Counters
+from simulator.observers.counters import FIELDS, Counters
 from simulator.observers.transactions import SECTOR_BYTES
 
+Lines = Mapping[int, Mapping[str, int]]  # by line from 1: a count for each of FIELDS and more
 # name, text, defines, size: what predict() gives for them.
 Predict = Callable[[str, str, Mapping[str, str], tuple[int, int, int]], Mapping[str, int]]
 ALIGNMENT = 8  # elements: rows of a multiple begin on a sector, and such tiles repeat
@@ -45,7 +46,15 @@ def predict(
     launched; text is what ran, with its macros set; defines are their values. Raises
     NotPredictedError.
     """
-    return dict(_predict(name.split(":")[0], text, tuple(sorted(defines.items())), size))
+    lines = predict_lines(name, text, defines, size).values()
+    return {field: sum(line.get(field, 0) for line in lines) for field in FIELDS}
+
+
+def predict_lines(
+    name: str, text: str, defines: Mapping[str, str], size: tuple[int, int, int]
+) -> Lines:
+    """The same counters of each line, from 1, that accesses memory. Raises NotPredictedError."""
+    return _predict(name.split(":")[0], text, tuple(sorted(defines.items())), size)
 
 
 def global_sectors(counters: Mapping[str, int]) -> int | None:
@@ -82,7 +91,7 @@ def _sum(counters: Mapping[str, int], *names: str) -> int | None:
 @functools.lru_cache(maxsize=512)
 def _predict(
     name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
-) -> Mapping[str, int]:
+) -> Lines:
     entry = whole_catalogue().get(name)
     if entry is None:
         raise NotPredictedError(f"The catalogue does not say how {name} is launched.")
@@ -103,7 +112,7 @@ def _compiled(text: str, kernel: str) -> Kernel:
 
 def _solve(
     kernel: Kernel, entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int]
-) -> Mapping[str, int]:
+) -> Lines:
     """The counters at `size` as a weighted sum of those of smaller launches."""
     rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
     axes = (
@@ -111,10 +120,12 @@ def _solve(
         samples(size[1], columns, SEPARATED_TILES, proportional=True),
         samples(size[2], depth, PIPELINE_TILES, proportional=False),
     )
-    total: dict[str, int] = {}
+    total: dict[int, dict[str, int]] = {}
     for (M, down), (N, across), (K, along) in itertools.product(*axes):
-        for counter, count in simulated(kernel, entry, chosen, (M, N, K)).items():
-            total[counter] = total.get(counter, 0) + down * across * along * count
+        for line, counts in simulated(kernel, entry, chosen, (M, N, K)).items():
+            known = total.setdefault(line, {})
+            for counter, count in counts.items():
+                known[counter] = known.get(counter, 0) + down * across * along * count
     return total
 
 
@@ -142,8 +153,8 @@ def samples(extent: int, tile: int, begun: int, proportional: bool) -> tuple[tup
 
 def simulated(
     kernel: Kernel, entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int]
-) -> Mapping[str, int]:
-    """The counters of a launch, counted by running every block of it.
+) -> Lines:
+    """The counters of a launch by line, counted by running every block of it.
 
     All warps of a block run in lockstep, which is faster and gives the same counts for a kernel
     whose warps do not race.
@@ -153,4 +164,4 @@ def simulated(
     launch = entry.launch({"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}, **chosen)
     counters = Counters()
     Machine(kernel, launch, [counters], Schedule.LOCKSTEP, seconds=LIMIT_SECONDS).run()
-    return counters.totals
+    return counters.lines

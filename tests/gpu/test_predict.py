@@ -14,7 +14,13 @@ import pytest
 
 from gpu.candidate import variants
 from gpu.cuda.headers import uses_tensor_cores
-from gpu.predicted_counters import NotPredictedError, global_bytes, predict, samples
+from gpu.predicted_counters import (
+    NotPredictedError,
+    global_bytes,
+    predict,
+    predict_lines,
+    samples,
+)
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import Launch
 from simulator.machine.machine import Machine
@@ -278,3 +284,18 @@ def test_tensor_kernels_move_what_the_hardware_counted(name: str, extent: int) -
     wavefronts = "shared_load_wavefronts"
     retries = measured[wavefronts] - predicted[wavefronts]  # at most a few in 10,000
     assert 0 <= retries <= 5e-4 * predicted[wavefronts]
+
+
+def test_lines_add_up_and_each_has_what_it_does() -> None:
+    """As the tiled kernel's text says: two loads and stores of tiles, and two reads at each k."""
+    entry = catalogue()["transposed"]
+    chosen, size = {"TILE": 32}, (2048, 2048, 2048)
+    text = entry.source(**chosen)
+    defines = {"TILE": "32"}
+    lines = predict_lines("transposed:TILE=32", text, defines, size)
+    total = predict("transposed:TILE=32", text, defines, size)
+    assert {field: sum(line[field] for line in lines.values()) for field in FIELDS} == total
+    [inner] = [number for number, line in enumerate(text.splitlines(), 1) if "acc +=" in line]
+    warps, tiles = 64 * 64 * 32, 64
+    # As[ty][k] is one word for all; Bs[tx][k] lies in one bank.
+    assert lines[inner]["shared_load_wavefronts"] == warps * tiles * 32 * (1 + 32)
