@@ -108,17 +108,30 @@ def predict(
     tiles = math.ceil(M / kernel.rows) * math.ceil(N / kernel.columns)
     blocks, held = tiles * pieces, len(pace.k_ms)
     length = math.ceil(K / (pieces * kernel.depth)) * kernel.depth  # of a piece, in whole tiles
-    full, rest = divmod(blocks, table.multiprocessors * held)
-    spent = table.launch_ms + full * pace.time(held, length)
-    if rest:
-        spent += pace.time(math.ceil(rest / table.multiprocessors), length)
+    in_waves = waves_of(table.multiprocessors, pace, blocks, length)
+    spent = table.launch_ms + sum(count * ms for count, _, ms in in_waves)
     if pieces > 1:
         spent += table.zero_ms
     if pads:
         spent += table.pad_ms + table.pad_value_ms * K * N
-    waves = full + bool(rest)
+    waves = sum(count for count, _, _ in in_waves)
     reason = _reason(table.multiprocessors, kernel, tiles, pieces, pads, held, waves)
     return Plan(kernel.name, pieces, pads, blocks, held, waves, spent, reason)
+
+
+def waves_of(
+    multiprocessors: int, pace: Pace, blocks: int, length: int
+) -> list[tuple[int, int, float]]:
+    """The waves of a launch: how many, of how many blocks, for how many milliseconds each.
+
+    All but the last have as many blocks as there are places; length is what each takes of K.
+    """
+    held = len(pace.k_ms)
+    full, rest = divmod(blocks, multiprocessors * held)
+    found = [(full, multiprocessors * held, pace.time(held, length))] if full else []
+    if rest:
+        found.append((1, rest, pace.time(math.ceil(rest / multiprocessors), length)))
+    return found
 
 
 def _reason(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
@@ -34,11 +34,14 @@ LINE_LABEL_STEP = 19  # pixels from one line's name to the next
 
 def kernel_label(kernel: KernelResult) -> str:
     """The kernel's name for readers: "tiled, TILE 32"; of usual settings the tile's width alone."""
-    if kernel.name in CUBLAS_LABELS:
-        return CUBLAS_LABELS[kernel.name]
-    name, *settings = kernel.name.split(":")
-    if not settings and list(kernel.defines) == ["TILE"]:
-        settings = [f"TILE={kernel.defines['TILE']}"]
+    return CUBLAS_LABELS.get(kernel.name) or variant_label(kernel.name, kernel.defines)
+
+
+def variant_label(variant: str, defines: Mapping[str, str]) -> str:
+    """Likewise of a kernel as gpu.candidate.choose takes it, with its macros' values."""
+    name, *settings = variant.split(":")
+    if not settings and list(defines) == ["TILE"]:
+        settings = [f"TILE={defines['TILE']}"]
     return ", ".join([name, *(setting.replace("=", " ") for setting in settings)])
 
 
@@ -46,7 +49,12 @@ def phrase(kernel: KernelResult) -> str:
     """The kernel's name within a sentence: "tiled", "tiled with TILE 32"."""
     if kernel.name.startswith("cublas"):
         return kernel_label(kernel)
-    name, *settings = kernel.name.split(":")
+    return variant_phrase(kernel.name)
+
+
+def variant_phrase(variant: str) -> str:
+    """Likewise of a kernel as gpu.candidate.choose takes it."""
+    name, *settings = variant.split(":")
     if not settings:
         return name
     return f"{name} with {' and '.join(setting.replace('=', ' ') for setting in settings)}"

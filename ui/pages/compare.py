@@ -20,6 +20,8 @@ from gpu.device import Device, Missing, Status, status_from
 from gpu.recorded import RecordedRun
 from gpu.scale import recorded as scale_recorded
 from gpu.scale.recorded import RecordedScaling
+from gpu.trace import job as trace_job
+from gpu.trace.trace import Trace, trace_from
 from gpu.worker import Job, WorkerError
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
@@ -43,6 +45,7 @@ from ui.gpu.gpu_results import (
     show_shapes,
 )
 from ui.gpu.grid_section import draw_grid
+from ui.gpu.trace_section import draw_recorded_traces, show_live_trace
 from ui.gpu_charts import performance
 from ui.jobs.settings import GPU_IS_OFF, may_use_gpu
 from ui.jobs.workers import WorkerLostError
@@ -63,6 +66,7 @@ USUAL_KERNEL = "warptiles"  # of those that multiply in float32 the fastest
 # Keys of the session state.
 JOB, RESULT, PROBLEM = "compare_job", "compare_result", "compare_problem"
 BITS, LIMITS, GPU = "compare_bits", "compare_limits", "compare_gpu"
+TRACE = "compare_trace"
 COMPONENT_NAMES = {"driver": "Driver", "device": "GPU"}
 MARKS: Mapping[bool | None, str] = {
     True: ":material/check_circle: found",
@@ -96,6 +100,7 @@ def draw_page() -> None:
         draw_live(status.device, status.devices, gpu)
         st.divider()
     draw_recordings(lead, beside_live=status.device is not None)
+    draw_recorded_traces()
     draw_scalings()
     draw_grid()
     if not may_use_gpu():
@@ -156,22 +161,7 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     if job is not None and job.state.finished:
         collect_result(job)
         job = None
-    runs, compares, measures = st.columns([2, 2, 2])
-    busy = job is not None
-    if press(
-        runs.button, "Run beside cuBLAS", "compare_run", type="primary",
-        icon=":material/play_arrow:", width="stretch", disabled=busy or not candidates,
-    ):  # fmt: skip
-        start(request(size, candidates, gpu))
-    with compares.popover(
-        "Compare bit for bit", icon=":material/rule:", width="stretch", disabled=busy
-    ):
-        draw_bits_form(gpu)
-    if press(
-        measures.button, "Measure this GPU's limits", "compare_limits_run",
-        icon=":material/speed:", width="stretch", disabled=busy,
-    ):  # fmt: skip
-        start(limits.request(gpu))
+    draw_buttons(candidates, size, gpu, busy=job is not None)
     if job is not None:
         draw_progress(JOB)
     if st.session_state.get(PROBLEM):
@@ -185,7 +175,49 @@ def draw_live(device: Device, devices: Sequence[str], gpu: int) -> None:
     verdict: BitVerdict | None = st.session_state.get(BITS)
     if verdict is not None:
         show_bits([verdict])
+    trace: Trace | None = st.session_state.get(TRACE)
+    if trace is not None:
+        show_live_trace(trace, device)
     draw_sources(candidates)
+
+
+def draw_buttons(
+    candidates: list[Candidate], size: tuple[int, int, int], gpu: int, busy: bool
+) -> None:
+    """Draw what a GPU can be asked for, and start the job of what is clicked."""
+    runs, traces, compares, measures = st.columns(4)
+    if press(
+        runs.button, "Run beside cuBLAS", "compare_run", type="primary",
+        icon=":material/play_arrow:", width="stretch", disabled=busy or not candidates,
+    ):  # fmt: skip
+        start(request(size, candidates, gpu))
+    with traces.popover(
+        "Read the clock", icon=":material/timer:", width="stretch", disabled=busy or not candidates
+    ):
+        draw_trace_form(candidates, size, gpu)
+    with compares.popover(
+        "Compare bit for bit", icon=":material/rule:", width="stretch", disabled=busy
+    ):
+        draw_bits_form(gpu)
+    if press(
+        measures.button, "Measure this GPU's limits", "compare_limits_run",
+        icon=":material/speed:", width="stretch", disabled=busy,
+    ):  # fmt: skip
+        start(limits.request(gpu))
+
+
+def draw_trace_form(candidates: list[Candidate], size: tuple[int, int, int], gpu: int) -> None:
+    """Draw the form for a trace: one of the chosen kernels, at the chosen size."""
+    st.markdown(
+        "The kernel runs with reads of its multiprocessor's clock between its statements: how long "
+        "each phase takes, and which block ran where and when. It is timed without them, too."
+    )
+    by_name = {candidate.name: candidate for candidate in candidates}
+    if not by_name:
+        return
+    name = st.selectbox("Kernel", list(by_name), key="trace_kernel", format_func=variant_title)
+    if press(st.button, "Trace", "trace_run", type="primary", width="stretch"):
+        start(trace_job.request(size, by_name[name], gpu=gpu))
 
 
 def start(job: Mapping[str, Any]) -> None:
@@ -260,6 +292,8 @@ def store_result(job: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         case "limits":
             known = st.session_state.get(LIMITS, {})
             st.session_state[LIMITS] = known | {job["gpu"]: limits_from(answer)}
+        case "trace":
+            st.session_state[TRACE] = trace_from(answer)
         case "product":
             with st.spinner("The simulator computes its C …"):
                 st.session_state[BITS] = compute(judge_bits, job, answer, on_stop=note_stopped)

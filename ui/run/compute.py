@@ -17,7 +17,8 @@ import numpy as np
 from plotly.io.json import to_json_plotly
 
 from gpu import bits
-from gpu.predicted_counters import predict
+from gpu.predicted_counters import Lines, predict, predict_lines
+from gpu.trace.instrument import instrument
 from gpu.trace.recorded import recorded_traces
 from simulator import (
     Kernel,
@@ -179,6 +180,21 @@ def predict_counters(
     Raises NotPredictedError.
     """
     return predict(name, text, dict(defines), size)
+
+
+def predict_counters_of_lines(
+    name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
+) -> Lines:
+    """The same counters, of each line of the kernel. Raises NotPredictedError."""
+    return predict_lines(name, text, dict(defines), size)
+
+
+def show_reads(text: str, kernel: str, defines: tuple[tuple[str, str], ...]) -> str:
+    """What reads of the GPU's clock change in a kernel's code, as a unified diff.
+
+    Raises SourceError.
+    """
+    return instrument(text, kernel, dict(defines)).diff()
 
 
 def build_animation(view: View, look: Look) -> bytes:

@@ -50,7 +50,10 @@ def test_phases_of_one_name_are_paired_in_their_order() -> None:
     waits = [(one.phase.cycles, one.base.cycles) for one in pairs if one.phase.kind is Kind.BARRIER]
     assert waits == [(7, 9), (171, 73)]
     without = replace(PADDED_32, phases=PADDED_32.phases[:2])
-    assert [one.phase.name for one in pair_phases(TRANSPOSED_32, without)] == ["begin", "copy"]
+    assert [one.phase.name for one in pair_phases(TRANSPOSED_32, without)] == [
+        "before the loop",
+        "copy",
+    ]
     assert main_difference(PADDED_32, PADDED_32) is None
 
 

@@ -12,7 +12,7 @@ from gpu.trace.trace import NO_TILE, Block, Interval, Kind, Level, Trace, Traced
 GHZ = 1.98  # cycles in a nanosecond
 KINDS = {
     "copy": Kind.LOAD, "wait": Kind.BARRIER, "inner loop": Kind.COMPUTE, "store": Kind.STORE,
-    "begin": Kind.OTHER,
+    "before the loop": Kind.OTHER,
 }  # fmt: skip
 BEFORE, AFTER = 60, 40  # cycles before and after the loop over tiles
 
@@ -25,15 +25,20 @@ def trace_of(
     resident: int,
     multiprocessors: int = 132,
     traced_warps: int = 2,
+    whole: int = 4,
     ratio: float = 1.06,
 ) -> Trace:
     """A trace whose tiles have these phases: name, cycles, first and last line.
 
-    Every warp takes the same time, but each tenth block a tenth longer; depth is a tile's of K.
+    Every warp takes the same time, but each tenth block a tenth longer; depth is a tile's of K. The
+    first `whole` blocks have the intervals of some warps.
     """
     tiles = math.ceil(size[2] / depth)
     life = BEFORE + tiles * sum(cycles for _, cycles, _, _ in tile) + AFTER
-    outside = [("begin", BEFORE, 1, tile[0][2] - 1), ("store", AFTER, *(tile[-1][3] + 2,) * 2)]
+    outside = [
+        ("before the loop", BEFORE, 1, tile[0][2] - 1),
+        ("store", AFTER, tile[-1][3] + 3, tile[-1][3] + 4),
+    ]
     phases = tuple(
         TracedPhase(
             name, KINDS[name], first, last, float(cycles), (0.9 * cycles, 1.2 * cycles), visits,
@@ -47,14 +52,12 @@ def trace_of(
     across, down, _ = choose(kernel, size).grid
     free = [(0, number % multiprocessors) for number in range(multiprocessors * resident)]
     heapq.heapify(free)
-    seen: set[int] = set()
     blocks = []
     for number in range(across * down):
         start, where = heapq.heappop(free)
         end = start + round(life / GHZ * (1.1 if number % 10 == 0 else 1))
         heapq.heappush(free, (end, where))
-        traced = () if where in seen else (warp,) * traced_warps
-        seen.add(where)
+        traced = (warp,) * traced_warps if number < whole else ()
         blocks.append(Block(number % across, number // across, where, start, end, traced))
     return Trace(
         kernel, size, Level.PHASES, ratio, True, phases, -0.004, tuple(blocks), 21.0
@@ -70,22 +73,27 @@ def _warp(tile: Sequence[int], tiles: int, life: int) -> tuple[Interval, ...]:
     return (*found, Interval(len(tile) + 1, NO_TILE, at, life))
 
 
-def copied(copy: int, wait: int, inner: int, last: int) -> list[tuple[str, int, int, int]]:
-    """The phases of a tile of the kernels from tiled to swizzled, with their lines."""
-    return [
-        ("copy", copy, 19, 22), ("wait", wait, 23, 23), ("inner loop", inner, 25, 26),
-        ("wait", last, 27, 27),
-    ]  # fmt: skip
+def square(kernel: str, cycles: tuple[int, int, int, int], depth: int, resident: int) -> Trace:
+    """A trace at 512 x 512 x 512 of a kernel from tiled to swizzled.
 
-
-def square(kernel: str, tile: list[tuple[str, int, int, int]], depth: int, resident: int) -> Trace:
-    """A trace at 512 x 512 x 512."""
+    cycles are those of copying, waiting, the inner loop and waiting again.
+    """
+    text = choose(kernel, (512, 512, 512)).text.splitlines()
+    first, last = (number for number, line in enumerate(text, 1) if "__syncthreads" in line)
+    begin = next(number for number, line in enumerate(text, 1) if "int a_col" in line)
+    lines = [(begin, first - 1), (first, first), (first + 2, last - 1), (last, last)]
+    tile = [
+        (name, number, *where)
+        for name, number, where in zip(
+            ("copy", "wait", "inner loop", "wait"), cycles, lines, strict=True
+        )
+    ]
     return trace_of(kernel, (512, 512, 512), tile, depth, resident)
 
 
 # Cycles of the first table that was measured, on an H100 at 2048^3.
-TILED = square("tiled", copied(702, 12, 744, 73), 16, 8)
-TILED_32 = square("tiled:TILE=32", copied(733, 9, 2064, 73), 32, 2)
-TRANSPOSED_32 = square("transposed:TILE=32", copied(847, 7, 9011, 171), 32, 1)
-PADDED_32 = square("padded:TILE=32", copied(748, 9, 2064, 73), 32, 1)
+TILED = square("tiled", (702, 12, 744, 73), 16, 8)
+TILED_32 = square("tiled:TILE=32", (733, 9, 2064, 73), 32, 2)
+TRANSPOSED_32 = square("transposed:TILE=32", (847, 7, 9011, 171), 32, 1)
+PADDED_32 = square("padded:TILE=32", (748, 9, 2064, 73), 32, 1)
 TRACES = (TILED, TILED_32, TRANSPOSED_32, PADDED_32)

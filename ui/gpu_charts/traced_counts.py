@@ -1,0 +1,325 @@
+"""What the simulator counts and what the GPU's clock says, side by side for each phase."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import plotly.graph_objects as go
+
+from gpu.candidate import choose
+from gpu.comparison import Comparison
+from gpu.predicted_counters import Lines, global_sectors, shared_wavefronts
+from gpu.trace.phases import PhasePair, multiply_adds, pair_phases
+from gpu.trace.trace import Kind, Trace, TracedPhase
+from simulator.launch import WARP_SIZE
+from ui.drawing.palette import REFERENCE_COLOUR
+from ui.gpu_charts import rows
+from ui.gpu_charts.performance import format_percent, size_name, variant_phrase
+from ui.gpu_charts.traced_blocks import Launched
+
+TOGETHER = 1.3  # of two ratios: nearer to each other they go together
+MERGED = 1.02  # wavefronts of the code over the hardware's, from which on loads were merged
+BUSY = (0.6, 1.3)  # of a phase's cycles: so many wavefronts, one a cycle, explain them
+LEAST_ELSEWHERE = 0.005  # of all that is counted: less is not spoken of
+RING_SIZE, DIAMOND_SIZE = 22, 11  # pixels: both are seen where they agree
+LEGEND_HEIGHT = 46  # pixels: two lines on a phone
+
+
+class Unit(StrEnum):
+    """What is counted of a phase."""
+
+    SECTORS = "global sectors"
+    WAVEFRONTS = "shared wavefronts"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedLaunch:
+    """A traced launch with what the simulator counts at each line, and a GPU of the whole."""
+
+    launch: Launched
+    lines: Lines
+    # Wavefronts of shared loads that the hardware counted over the simulator's; None if unknown.
+    load_share: float | None = None
+    share_size: tuple[int, int, int] | None = None  # M, N, K at which these were counted
+
+    @property
+    def trace(self) -> Trace:
+        """The launch's trace."""
+        return self.launch.trace
+
+    @property
+    def warps(self) -> int:
+        """The warps of the whole launch."""
+        return math.prod(choose(self.trace.kernel, self.trace.size).grid) * self.warps_of_block
+
+    @property
+    def warps_of_block(self) -> int:
+        """The warps of a block."""
+        return -(-math.prod(choose(self.trace.kernel, self.trace.size).block) // WARP_SIZE)
+
+    @property
+    def warps_at_once(self) -> int:
+        """The most warps that a multiprocessor held at once."""
+        return self.launch.placed.resident * self.warps_of_block
+
+    def count(self, phase: TracedPhase, unit: Unit) -> float:
+        """What a warp asks for each time that it goes through a phase."""
+        total = 0
+        for number, counts in self.lines.items():
+            if _phase_of(number, self.trace) is phase:
+                whole = (
+                    global_sectors(counts) if unit is Unit.SECTORS else shared_wavefronts(counts)
+                )
+                total += whole or 0
+        return total / (self.warps * phase.visits) if phase.visits else 0.0
+
+
+def with_counts(
+    launch: Launched, lines: Lines, comparisons: Sequence[Comparison] = ()
+) -> CountedLaunch:
+    """The launch with its lines' counts, and what comparisons have of the hardware's counters."""
+    for comparison in comparisons:
+        for kernel in comparison.kernels:
+            if kernel.name == launch.trace.kernel and kernel.simulated and kernel.counters:
+                name = "shared_load_wavefronts"
+                written, counted = kernel.simulated.get(name), kernel.counters.get(name)
+                if written and counted is not None:
+                    return CountedLaunch(launch, lines, counted / written, comparison.size)
+    return CountedLaunch(launch, lines)
+
+
+def _phase_of(line: int, trace: Trace) -> TracedPhase | None:
+    """The phase that a line with accesses is in: the smallest around it that is no wait."""
+    around = [
+        phase
+        for phase in trace.phases
+        if phase.first_line <= line <= phase.last_line and phase.k is None
+    ]
+    busy = [phase for phase in around if phase.kind is not Kind.BARRIER] or around
+    return min(busy, key=lambda phase: phase.last_line - phase.first_line, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A phase of two kernels: how many times as much is counted, and how many times as long."""
+
+    pair: PhasePair
+    unit: Unit
+    count: float  # of a warp in a visit
+    base_count: float
+    counted: float | None  # the first over the other, for the same work; None if one is 0
+
+    @property
+    def clocked(self) -> float:
+        """The first one's cycles over the other's, for the same work."""
+        return self.pair.ratio
+
+    @property
+    def goes_together(self) -> bool:
+        """Whether the clock says what the count says."""
+        return self.counted is not None and is_near(self.counted, self.clocked)
+
+
+def is_near(one: float, other: float) -> bool:
+    """Whether two ratios go together."""
+    return 1 / TOGETHER <= one / other <= TOGETHER if one and other else one == other
+
+
+def set_beside(one: CountedLaunch, base: CountedLaunch) -> list[Beside]:
+    """Each phase of both in which either asks a memory for something, in the order of the code."""
+    work, base_work = multiply_adds(one.trace), multiply_adds(base.trace)
+    found = []
+    for pair in pair_phases(one.trace, base.trace):
+        for unit in Unit:
+            count, base_count = one.count(pair.phase, unit), base.count(pair.base, unit)
+            if not (count or base_count) or not pair.base_cycles or not pair.cycles:
+                continue
+            for_work = count * pair.phase.visits / work
+            base_for_work = base_count * pair.base.visits / base_work
+            counted = for_work / base_for_work if count and base_count else None
+            found.append(Beside(pair, unit, count, base_count, counted))
+    return found
+
+
+def draw_beside(found: Sequence[Beside], ink: str = rows.INK) -> go.Figure:
+    """Draw for each phase how many times as much is counted, a ring, and clocked, a diamond."""
+    shown = [one for one in found if one.counted is not None]
+    figure = go.Figure()
+    for name, symbol, size, values in (
+        ("by the clock, on the GPU", "diamond", DIAMOND_SIZE, [one.clocked for one in shown]),
+        ("counted by the simulator", "circle-open", RING_SIZE, [one.counted for one in shown]),
+    ):
+        figure.add_scatter(
+            x=values, y=list(range(len(shown))), mode="markers", name=name, cliponaxis=False,
+            marker={"symbol": symbol, "size": size, "color": ink, "line": {"width": 2.5}},
+            customdata=[_name(one) for one in shown],
+            hovertemplate="%{customdata}: %{x:.3g} times<extra>" + name + "</extra>",
+        )  # fmt: skip
+    for row, one in enumerate(shown):
+        figure.add_shape(
+            type="line", x0=one.counted, x1=one.clocked, y0=row, y1=row, layer="below",
+            line={"color": REFERENCE_COLOUR, "width": 3},
+        )  # fmt: skip
+    rows.write_names(
+        figure,
+        [rows.Name(_name(one), f"{_times(one.counted)}, {_times(one.clocked)}", False)
+         for one in shown],
+        ink,
+    )  # fmt: skip
+    font = {"size": rows.AXIS_SIZE, "color": ink}
+    values = [value for one in shown for value in (one.counted or 1, one.clocked)]
+    low, high = (math.log10(end) for end in (min([0.7, *values]), max([1.5, *values])))
+    figure.update_xaxes(
+        type="log", range=[low - 0.12, high + 0.12], title="times as much, for the same work",
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100], tickfont=font, title_font=font,
+        showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR, zeroline=False,
+    )  # fmt: skip
+    figure.update_layout(
+        height=figure.layout.height + LEGEND_HEIGHT, margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
+    )  # fmt: skip
+    return figure
+
+
+def describe_beside(found: Sequence[Beside]) -> str:
+    """The picture in words, for a screen reader."""
+    return "; ".join(
+        f"{_name(one)}: {_times(one.counted)} counted, {_times(one.clocked)} by the clock"
+        for one in found
+        if one.counted is not None
+    )
+
+
+def explain(found: Sequence[Beside], one: CountedLaunch, base: CountedLaunch) -> list[str]:
+    """A sentence for each phase: what is counted and clocked, and why the two do not go together.
+
+    Reasons are drawn from what was counted and measured; where these give none, it says so.
+    """
+    return [
+        f"**{_name(beside)[:1].upper()}{_name(beside)[1:]}**: {_ratio(beside.counted)} counted, "
+        f"{_ratio(beside.clocked)} by the clock. {_why(beside, one, base)}"
+        for beside in found
+        if beside.counted is not None
+    ]
+
+
+def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
+    counted, clocked = beside.counted or 0.0, beside.clocked
+    kind = beside.pair.phase.kind
+    if beside.goes_together:
+        return " ".join(["They go together.", *_busy(beside, one)])
+    if beside.unit is Unit.SECTORS:
+        return (
+            "They do not go together: a count says how much is asked for, not how long it takes. "
+            "Caches answer some sectors sooner, and all loads that are on their way, of this warp "
+            f"and of the other {one.warps_at_once - 1:,}, are waited for at once."
+        )
+    if kind is not Kind.COMPUTE:
+        return (
+            "They do not go together: a warp goes on once it has asked for a store. What this "
+            "phase waits for are its loads from global memory."
+        )
+    told, left = [], counted
+    share, base_share = one.load_share, base.load_share
+    if share and base_share and min(share, base_share) < 1 / MERGED:
+        left = counted * share / base_share
+        size = size_name(one.share_size) if one.share_size else ""
+        told.append(
+            f"The compiler merges loads of neighbours: the GPU's own counters have "
+            f"{format_percent(share)} of the wavefronts that the code has, and "
+            f"{format_percent(base_share)} of {variant_phrase(base.trace.kernel)}'s (at {size}), "
+            f"{_times(left)} as much."
+        )
+    if not is_near(left, clocked):
+        told.append(_why_rest(left > clocked, one, base))
+    return " ".join([*told, *_busy(beside, one)])
+
+
+def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
+    """Why a phase is shorter than counts say, or longer, which merged loads do not explain."""
+    blocks, others = one.launch.placed.resident, base.launch.placed.resident
+    if (blocks > others) is is_shorter and blocks != others:
+        return (
+            f"A multiprocessor holds {blocks:,} of these blocks and {others:,} of the others: "
+            "blocks are at different phases, so that with more of them fewer warps ask shared "
+            "memory at once."
+        )
+    if is_shorter:
+        return (
+            "It is hidden by other warps: while this one waits for its wavefronts, the other "
+            f"{one.warps_at_once - 1:,} of its multiprocessor work."
+        )
+    return "What else makes it longer neither the simulator's counts nor the GPU's say."
+
+
+def _busy(beside: Beside, one: CountedLaunch) -> list[str]:
+    """A sentence where shared memory, which serves a wavefront a cycle, explains a phase's time.
+
+    "32 banks … each bank has a bandwidth of 32 bits per clock cycle" (CUDA C++ Programming Guide,
+    shared memory of compute capability 5.x and later): a wavefront is what a cycle serves.
+    """
+    if beside.unit is not Unit.WAVEFRONTS or beside.pair.phase.kind is not Kind.COMPUTE:
+        return []
+    each = beside.count * (one.load_share or 1.0)
+    wanted, cycles = each * one.warps_at_once, beside.pair.phase.cycles
+    if not BUSY[0] <= wanted / cycles <= BUSY[1]:
+        return []
+    return [
+        "The port to shared memory is what limits it: it serves a wavefront a cycle, the "
+        f"{one.warps_at_once:,} warps of a multiprocessor want {each:,.0f} each, which makes "
+        f"{wanted:,.0f}, and the clock says {cycles:,.0f} cycles."
+    ]
+
+
+def build_table(
+    found: Sequence[Beside], one: CountedLaunch, base: CountedLaunch
+) -> list[dict[str, str]]:
+    """Build a row for each phase and memory: counts and cycles of both kernels, and ratios."""
+    name, base_name = (variant_phrase(each.trace.kernel) for each in (one, base))
+    return [
+        {
+            "Phase": beside.pair.phase.name,
+            "Counted": beside.unit.value,
+            f"{name}, a warp": f"{beside.count:,.1f}",
+            f"{base_name}, a warp": f"{beside.base_count:,.1f}",
+            f"{name}, cycles": f"{beside.pair.phase.cycles:,.0f}",
+            f"{base_name}, cycles": f"{beside.pair.base.cycles:,.0f}",
+            "Counted, for the same work": _times(beside.counted),
+            "Clocked": _times(beside.clocked),
+        }
+        for beside in found
+    ]
+
+
+def explain_elsewhere(one: CountedLaunch) -> str:
+    """What share of the counts is at lines that are in no phase; "" where it is none."""
+    whole = elsewhere = 0
+    for number, counts in one.lines.items():
+        counted = (global_sectors(counts) or 0) + (shared_wavefronts(counts) or 0)
+        whole += counted
+        elsewhere += counted if _phase_of(number, one.trace) is None else 0
+    if elsewhere < LEAST_ELSEWHERE * whole:
+        return ""
+    return (
+        f"{format_percent(elsewhere / whole)} of what {variant_phrase(one.trace.kernel)} asks for "
+        "is in functions that its phases call, and is not shown."
+    )
+
+
+def _name(beside: Beside) -> str:
+    return f"{beside.pair.phase.name}, {beside.unit}"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "as much" if _times(ratio) == _times(1.0) else f"{_times(ratio)} as much"
+
+
+def _times(ratio: float | None) -> str:
+    if ratio is None:
+        return "–"
+    return (
+        f"{ratio:,.0f} ×" if ratio >= 99.5 else f"{ratio:.1f} ×" if ratio >= 1 else f"{ratio:.2g} ×"
+    )
