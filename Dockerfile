@@ -12,7 +12,7 @@ RUN sed '/^cupy/d' requirements.txt > /tmp/app.txt \
     && rm /tmp/app.txt
 COPY . .
 # The app's user cannot write here: compiled once, the app starts sooner each time.
-RUN python -m compileall -q app.py gpu simulator ui
+RUN python -m compileall -q app.py compiler gpu simulator ui
 USER 10001
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=30s --start-period=60s \

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from compiler.headers import uses_tensor_cores
 from gpu.candidate import Candidate, check_size
 from gpu.comparison import Comparison, KernelResult
 from gpu.cuda.compile import Loaded, compile_text, load
 from gpu.cuda.cublas import product
-from gpu.cuda.headers import uses_tensor_cores
 from gpu.cuda.timing import FLUSH_BYTES, Timing, measure
 from gpu.device import Device
 from gpu.json_data import decode
@@ -189,10 +189,7 @@ def check_memory(size: tuple[int, int, int], precision: str, free: int) -> None:
 
 
 def _compile(candidate: Candidate, device: Device) -> Loaded:
-    binary = compile_text(
-        candidate.text, candidate.kernel, device.architecture, candidate.defines,
-        f"{candidate.kernel}.cu",
-    )  # fmt: skip
+    binary = compile_text(candidate.text, candidate.kernel, device.architecture, candidate.defines)
     return load(binary, candidate.block, device.threads_per_multiprocessor, candidate.shared_bytes)
 
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from compiler.source import template_values
 from gpu.candidate import Candidate, check_grid, check_size
 from gpu.precision import PRECISIONS
 from simulator import Kernel, LaunchError, compile_kernel
-from simulator.frontend.device_code import SourceFile
-from simulator.frontend.template import template_parameters
 from simulator.language.ctype import Pointer, Scalar
 from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.visit import calls_of
@@ -72,7 +71,7 @@ def user_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
                 f"{given.name} is neither A nor B nor C: a product has no other array."
             )
     return Candidate(
-        NAME, own.text, own.kernel, launch.grid, launch.block, _template_values(own, kernel),
+        NAME, own.text, own.kernel, launch.grid, launch.block, template_values(own.text, kernel),
         _precision(kernel, roles), tuple(arguments), launch.shared_bytes,
         holds_zeros or BETA in given_roles,
     )  # fmt: skip
@@ -91,14 +90,6 @@ def clean_candidate(text: str, size: tuple[int, int, int]) -> Candidate:
             f"{kernel.name} runs on a GPU once the simulator finds it right. {verdict.next_step}"
         )
     return user_candidate(own, size)
-
-
-def _template_values(own: UserKernel, kernel: Kernel) -> dict[str, str]:
-    """What a template kernel's parameters are, by name; none for a kernel that is no template."""
-    source = SourceFile(own.text)
-    (declared, *_) = [one for one in source.kernels if kernel.name in one.names]
-    names = [parameter.name for parameter in template_parameters(source, declared)]
-    return dict(zip(names, kernel.template, strict=False))
 
 
 def _numbers(

@@ -28,6 +28,7 @@ from simulator.split.processes import processor_count, simulate_in_processes
 from simulator.terminal.arguments import build_arguments
 from simulator.terminal.headers import with_headers
 from simulator.terminal.junit import write_failure, write_junit
+from simulator.terminal.machine_code import machine_code
 from simulator.terminal.options import (
     ExitCode,
     UsageError,
@@ -51,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = with_headers(read_source(Path(options.file)), options.file, options.folders)
         if is_asked(options):
             return print_result(*judge(text, options))
+        if options.machine_code:
+            return print_result(printable(machine_code(text, options)), ExitCode.CLEAN)
         if options.launch:
             print(printable(launch_commands(text, options)))
             return ExitCode.CLEAN

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for layer in ("simulator", "gpu", "ui")
+    for layer in ("simulator", "compiler", "gpu", "ui")
     for path in (ROOT / layer).rglob("*.py")
     if ">>> " in path.read_text(encoding="utf-8")
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpu.cuda.headers import uses_tensor_cores
+from compiler.headers import uses_tensor_cores
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import dim3
 from tools.program import Case

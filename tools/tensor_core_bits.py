@@ -76,7 +76,7 @@ extern "C" __global__ void multiply(const TYPE* A, const TYPE* B, const SUM* C, 
 
 def toolkit_has_wmma() -> bool:
     """Whether NVIDIA's own mma.h is installed: it is what is to be compared with."""
-    from gpu.cuda.headers import toolkit_folders
+    from compiler.headers import toolkit_folders
 
     return any((Path(folder) / "mma.h").is_file() for folder in toolkit_folders())
 
@@ -87,7 +87,7 @@ class Hardware:
     def __init__(self, name: str) -> None:
         import cupy
 
-        from gpu.cuda.headers import MMA, toolkit_folders
+        from compiler.headers import MMA, toolkit_folders
 
         form, shape, sums = SHAPES[name]
         stored, precision = TYPES[form.name]

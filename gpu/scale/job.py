@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from compiler.headers import uses_tensor_cores
 from gpu.candidate import choose
 from gpu.compare import memory_needed
 from gpu.cuda.compile import Binary, Loaded, Resources, compile_text, load
-from gpu.cuda.headers import uses_tensor_cores
 from gpu.cuda.timing import Timing, measure_calls
 from gpu.device import Device, architecture
 from gpu.json_data import decode

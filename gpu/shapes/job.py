@@ -99,7 +99,7 @@ class Runner:
         return self._pad
 
     def _compile(self, text: str, kernel: str, block: tuple[int, int, int]) -> Loaded:
-        binary = compile_text(text, kernel, self.device.architecture, {}, f"{kernel}.cu")
+        binary = compile_text(text, kernel, self.device.architecture)
         return load(binary, block, self.device.threads_per_multiprocessor, 0)
 
     def launch(self, plan: Plan, size: Size, A: Any, B: Any, C: Any) -> Callable[[], None]:

@@ -156,7 +156,7 @@ def _load(candidate: Candidate, device: Device, progress: Progress) -> Loaded:
 def _compile(
     text: str, kernel: str, macros: tuple[tuple[str, str], ...], architecture: str
 ) -> Binary:
-    return compile_text(text, kernel, architecture, dict(macros), f"{kernel}.cu")
+    return compile_text(text, kernel, architecture, dict(macros))
 
 
 def whole_blocks(wanted: Whole, loaded: Loaded, device: Device) -> int:

@@ -96,7 +96,7 @@ NUMBER_TYPES: Mapping[str, NumberType] = {
             scope="precision::",
             fraction_bits=10,
             least_exponent=-126,
-            # In gpu/cuda/mma.cuh (HMMA.1688), by which the app's GPU multiplies; in NVIDIA's mma.h
+            # In compiler/mma.cuh (HMMA.1688), by which the app's GPU multiplies; in NVIDIA's mma.h
             # (HMMA.1684) it is 4.
             depth=8,
             rounding=_round_to_tf32,

@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from simulator.launch import WARP_SIZE
 
-# A multiprocessor of an H200 (CUDA C++ Programming Guide, technical specifications of compute
-# capability 9.0).
-MULTIPROCESSORS = 132  # of the GPU
-SM_BLOCKS = 32  # resident blocks
-SM_WARPS = 64  # resident warps
-SM_SHARED_BYTES = 228 * 1024
-SM_REGISTERS = 65_536
-RESERVED_SHARED_BYTES = 1024  # of each block
-# What is given out at a time (the occupancy calculator of Nsight Compute, the same capability).
-SHARED_UNIT = 128  # bytes
+MULTIPROCESSORS = 132  # of an H200
+SM_REGISTERS = 65_536  # of every multiprocessor here
+# What is given out at a time (the occupancy calculator of Nsight Compute, the same for all here).
 REGISTER_UNIT = 256  # registers of a warp
 WARP_UNIT = 4  # warps that share the registers evenly
+KB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Multiprocessor:
+    """What a multiprocessor of a compute capability holds at once."""
+
+    cards: str  # which have it
+    blocks: int
+    warps: int
+    shared_bytes: int
+    block_shared_bytes: int  # that one block can have, if its launch asks for it
+    reserved_bytes: int = KB  # of shared memory, for each block
+    shared_unit: int = 128  # bytes of shared memory that are given out at a time
+
+
+# By compute capability (CUDA Programming Guide 13, appendix "Compute Capabilities": device and
+# streaming multiprocessor information, memory information).
+CAPABILITIES: Mapping[str, Multiprocessor] = {
+    "7.5": Multiprocessor("T4, RTX 20", 16, 32, 64 * KB, 64 * KB, 0, 256),
+    "8.0": Multiprocessor("A100", 32, 64, 164 * KB, 163 * KB),
+    "8.6": Multiprocessor("RTX 30", 16, 48, 100 * KB, 99 * KB),
+    "8.7": Multiprocessor("Jetson Orin", 16, 48, 164 * KB, 163 * KB),
+    "8.9": Multiprocessor("RTX 40, L4, L40", 24, 48, 100 * KB, 99 * KB),
+    "9.0": Multiprocessor("H100, H200", 32, 64, 228 * KB, 227 * KB),
+    "10.0": Multiprocessor("B200", 32, 64, 228 * KB, 227 * KB),
+    "10.3": Multiprocessor("B300", 32, 64, 228 * KB, 227 * KB),
+    "11.0": Multiprocessor("Jetson Thor", 24, 48, 228 * KB, 227 * KB),
+    "12.0": Multiprocessor("RTX 50", 24, 48, 100 * KB, 99 * KB),
+    "12.1": Multiprocessor("DGX Spark", 24, 48, 100 * KB, 99 * KB),
+}
+H200 = CAPABILITIES["9.0"]
 
 
 def resident_blocks(
-    threads: int, shared_bytes: int, registers: int | None = None
+    threads: int, shared_bytes: int, registers: int | None = None, on: Multiprocessor = H200
 ) -> tuple[int, str]:
     """The blocks that a multiprocessor holds, and what allows no more; 0 where none fits.
 
@@ -28,13 +56,15 @@ def resident_blocks(
 
     >>> resident_blocks(256, 0), resident_blocks(256, 64 * 1024), resident_blocks(256, 0, 128)
     ((8, 'threads'), (3, 'shared memory'), (2, 'registers'))
+    >>> resident_blocks(256, 64 * 1024, on=CAPABILITIES["8.6"])
+    (1, 'shared memory')
     """
     warps = -(-threads // WARP_SIZE)
-    given = -(-(shared_bytes + RESERVED_SHARED_BYTES) // SHARED_UNIT) * SHARED_UNIT
+    given = -(-(shared_bytes + on.reserved_bytes) // on.shared_unit) * on.shared_unit
     limits = {
-        "threads": SM_WARPS // warps,
-        "blocks": SM_BLOCKS,
-        "shared memory": SM_SHARED_BYTES // given,
+        "threads": on.warps // warps,
+        "blocks": on.blocks,
+        "shared memory": on.shared_bytes // given if given else on.blocks,
     }
     if registers:
         of_warp = -(-registers * WARP_SIZE // REGISTER_UNIT) * REGISTER_UNIT

@@ -18,6 +18,7 @@ from simulator.launch import Dim3, dim3
 from simulator.machine.schedule import SCHEDULES
 from simulator.verdict.tasks import TASKS
 
+ARCHITECTURE = "sm_90"  # that machine code is for if --arch is not given
 SECONDS = 10.0  # a run may take so long if --seconds is not given
 
 
@@ -85,6 +86,7 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--outputs", metavar="OUT.npz", help="all arrays after the launch")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_machine_code(parser)
     _add_verdict(parser)
     parser.add_argument(
         "arguments",
@@ -107,6 +109,22 @@ def _add_text(parser: Parser) -> None:
         default=[],
         dest="folders",
         help="where the file's own headers are; nothing outside such folders is read",
+    )
+
+
+def _add_machine_code(parser: Parser) -> None:
+    """The options of machine code."""
+    group = parser.add_argument_group(
+        "machine code", "run nothing: print what NVIDIA's compiler makes of each line"
+    )
+    group.add_argument("--machine-code", action="store_true", dest="machine_code")
+    group.add_argument(
+        "--arch",
+        metavar="NAME",
+        default=ARCHITECTURE,
+        dest="architecture",
+        help=f"for which GPUs: sm_80 (A100), sm_86 (RTX 30), sm_89 (RTX 40), {ARCHITECTURE} (H100, "
+        "H200), sm_100 (B200), sm_120 (RTX 50), …",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.language.tree import Kernel
 from simulator.launch import Launch
-from simulator.machine.occupancy import SM_WARPS, resident_blocks
+from simulator.machine.occupancy import H200, resident_blocks
 from simulator.sentences import verdicts
 from simulator.verdict.verdict import Occupancy
 
@@ -17,8 +17,8 @@ def occupancy(kernel: Kernel, launch: Launch, registers: int | None) -> Occupanc
     return Occupancy(
         blocks=blocks,
         warps=warps,
-        warps_at_most=SM_WARPS,
+        warps_at_most=H200.warps,
         limit=limit,
         registers=registers,
-        sentence=verdicts.occupancy(blocks, warps, SM_WARPS, limit, registers),
+        sentence=verdicts.occupancy(blocks, warps, H200.warps, limit, registers),
     )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gpu.cuda.compile import check_input, check_shared, compile_text, element_type, first_error
-from gpu.cuda.headers import uses_tensor_cores
+from compiler.headers import uses_tensor_cores
+from compiler.source import check_input, first_error
+from gpu.cuda.compile import check_shared, compile_text, element_type
 from simulator.catalogue import Entry, catalogue, whole_catalogue
 from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import LaunchError, SourceError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from compiler.headers import headers, numbers
 from gpu.cuda.compile import compile_text
-from gpu.cuda.headers import headers, numbers
 from tests.programs.table import PROGRAMS, Program
 
 

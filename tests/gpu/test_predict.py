@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiler.headers import uses_tensor_cores
 from gpu.candidate import variants
-from gpu.cuda.headers import uses_tensor_cores
 from gpu.predicted_counters import (
     NotPredictedError,
     global_bytes,

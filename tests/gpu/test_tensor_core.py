@@ -52,7 +52,7 @@ def held(name: str, header: str, numbers: Any) -> Any:
     """What each lane's x[i] is, of a tile of numbers [rows, columns]: int [32, count]."""
     import cupy
 
-    from gpu.cuda.headers import toolkit_folders
+    from compiler.headers import toolkit_folders
 
     fragment = parse_fragment(name)
     assert fragment is not None

@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 
-from simulator.machine.occupancy import SM_WARPS, resident_blocks
+from simulator.machine.occupancy import H200, resident_blocks
 
 RECORDED = Path(__file__).resolve().parents[2] / "assets/recorded/nvidia-h200.json"
 
@@ -18,7 +18,7 @@ def test_occupancy_is_cudas_own() -> None:
     for one in kernels:
         threads = math.prod(one["block"])
         blocks, _ = resident_blocks(threads, one["shared_bytes"], one["registers"])
-        assert blocks * -(-threads // 32) / SM_WARPS == one["occupancy"], one["name"]
+        assert blocks * -(-threads // 32) / H200.warps == one["occupancy"], one["name"]
 
 
 def test_what_allows_no_more() -> None:

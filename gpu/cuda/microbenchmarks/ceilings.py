@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu.cuda.compile import TENSOR_CORES, WARP_GROUPS, Loaded, compile_text, load
+from compiler.source import TENSOR_CORES, WARP_GROUPS
+from gpu.cuda.compile import Loaded, compile_text, load
 from gpu.device import Device
 from gpu.progress import Progress
 from simulator.launch import Dim3, dim3

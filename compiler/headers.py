@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from compiler.toolchain import find_nvrtc
 from simulator.frontend.clang import MATH, STANDARD
 
 TYPES = Path(__file__).with_name("types.cuh")
@@ -83,10 +84,11 @@ def numbers() -> str:
 @functools.cache
 def toolkit_folders() -> tuple[str, ...]:
     """Where CUDA's headers are, of a toolkit or of pip's packages; none where only a driver is."""
-    from cupy.cuda import get_cuda_path
-
-    roots = [root for root in (get_cuda_path(), "/usr/local/cuda") if root]
-    folders = [Path(root) / "include" for root in roots]
+    library = find_nvrtc()
+    roots = [Path("/usr/local/cuda")]
+    if library is not None:  # in lib, in bin or, on Windows, in bin/x64
+        roots = [*library.resolve().parents[1:3], *roots]
+    folders = [root / "include" for root in roots]
     packages = importlib.util.find_spec("nvidia")  # nvidia-curand and its kind
     for location in (packages and packages.submodule_search_locations) or ():
         folders += sorted(Path(location).glob("*/include"))

@@ -1,0 +1,46 @@
+"""`python -m compiler record`: the catalogue's machine code, for machines without the compiler."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from compiler.compile import compile_text
+from compiler.machine_code import MachineCode
+from compiler.recorded import ARCHITECTURES, write_recording
+from compiler.toolchain import Toolchain, ToolchainError, find_toolchain
+from simulator.catalogue import whole_catalogue
+from simulator.language.errors import SourceError
+
+
+def main() -> int:
+    """Record each kernel with each of its settings; 2 where the compiler is not here."""
+    parser = argparse.ArgumentParser(prog="python -m compiler", description=__doc__)
+    parser.add_argument("command", choices=["record"])
+    parser.parse_args()
+    try:
+        toolchain = find_toolchain()
+        for architecture in ARCHITECTURES:
+            path = write_recording(architecture, compile_catalogue(toolchain, architecture))
+            print(f"{path}: {path.stat().st_size:,} bytes")
+    except ToolchainError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def compile_catalogue(toolchain: Toolchain, architecture: str) -> Iterator[tuple[str, MachineCode]]:
+    """Each text of the catalogue that the architecture has the instructions for, compiled."""
+    for entry in whole_catalogue().values():
+        for setting in entry.settings():
+            text = entry.source(**setting)
+            try:
+                yield text, compile_text(toolchain, text, entry.kernel, architecture)
+            except SourceError as error:
+                print(f"{entry.name}, {architecture}: {error}", file=sys.stderr)
+                break
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""The machine code of a text: compiled here, or as it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compiler.compile import check_architecture, compile_kernel
+from compiler.machine_code import MachineCode
+from compiler.recorded import ARCHITECTURES, recorded
+from compiler.toolchain import ToolchainError, find_toolchain
+from simulator import compile_kernel as compile_for_simulator
+from simulator.frontend.lexer import in_one_spelling
+from simulator.frontend.source import set_defines
+from simulator.language.errors import SourceError
+
+
+def find_machine_code(
+    text: str,
+    kernel: str | None,
+    architecture: str,
+    defines: Mapping[str, str] | None = None,
+    filename: str = "kernel.cu",
+) -> MachineCode:
+    """What the compiler makes of a kernel of a text, or of its only one, for "sm_90" for example.
+
+    No compiler sees a text before the simulator has taken it. Where the compiler is not here, and
+    for kernels of the catalogue that the simulator does not execute, it is what was recorded.
+    Raises SourceError for a text that is wrong or not supported, and ToolchainError, a sentence,
+    where there is neither a compiler nor a recording.
+    """
+    check_architecture(architecture)
+    with_macros = set_defines(in_one_spelling(text), defines or {})[0]
+    known = recorded(with_macros, architecture)
+    try:
+        toolchain = find_toolchain()
+    except ToolchainError as error:
+        if known is not None:
+            return known
+        raise ToolchainError(
+            f"{error} Without it there is what was recorded of the catalogue's kernels, for "
+            f"{', '.join(ARCHITECTURES)}, and this is none of them."
+        ) from None
+    try:
+        taken = compile_for_simulator(text, kernel, defines, filename)
+    except SourceError:
+        if known is not None:
+            return known
+        raise
+    return compile_kernel(toolchain, taken, architecture, defines)
