@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from gpu.predicted_counters import LIMIT_SECONDS, PIPELINE_TILES
 from gpu.recorded import recordings
 from gpu.trace.phases import PhasePair, main_difference, multiply_adds
-from gpu.trace.trace import Trace
+from gpu.trace.trace import Trace, TracedPhase
 from simulator import compile_kernel
 from simulator.catalogue import Entry, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
@@ -65,9 +65,13 @@ def count_tile(kernel: str) -> Arrays:
     }  # fmt: skip
 
 
-def count_phase(trace: Trace, name: str) -> tuple[Counted, ...]:
-    """What each array costs a warp in the phases of a name, for a tile, as the lines say."""
-    phases = [phase for phase in trace.phases if phase.k is None and phase.name == name]
+def phases_of(trace: Trace, name: str) -> list[TracedPhase]:
+    """The phases of a name."""
+    return [phase for phase in trace.phases if phase.k is None and phase.name == name]
+
+
+def count_phases(trace: Trace, phases: Sequence[TracedPhase]) -> tuple[Counted, ...]:
+    """What each array costs a warp in the lines of some phases, for a tile."""
     entry = whole_catalogue().get(trace.kernel.split(":")[0])
     if entry is None:
         return ()
@@ -87,7 +91,9 @@ def compare_counts(trace: Trace, base: Trace) -> str:
     pair = main_difference(trace, base)
     if pair is None:
         return ""
-    ours, theirs = (_by_array(count_phase(one, pair.phase.name)) for one in (trace, base))
+    ours, theirs = (
+        _by_array(count_phases(one, phases_of(one, pair.phase.name))) for one in (trace, base)
+    )
     ratios = {
         key: (_each(ours[key]), _each(theirs[key])) for key in ours if key in theirs
     }  # fmt: skip
@@ -172,7 +178,8 @@ def _count_ratio(trace: Trace, base: Trace, pair: PhasePair) -> float | None:
     """How many times as many wavefronts are counted in a phase, for the same work; None without."""
     sums = [
         sum(
-            one.transactions for one in count_phase(traced, pair.phase.name)
+            one.transactions
+            for one in count_phases(traced, phases_of(traced, pair.phase.name))
             if one.space is MemorySpace.SHARED
         ) * phase.visits / multiply_adds(traced)
         for traced, phase in ((trace, pair.phase), (base, pair.base))

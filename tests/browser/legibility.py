@@ -27,10 +27,12 @@ from playwright.sync_api import Browser, Page
 from plotly.io.json import to_json_plotly
 from plotly.offline import get_plotlyjs
 
+from gpu.trace.recorded import recorded_traces
 from simulator import Recording, catalogue, record, simulate
 from simulator.launch import ravel
 from simulator.observers.hazards.findings import Hazard
 from tests.browser import app
+from ui.analysis.clock import find_clock
 from ui.analysis.pairs import Pair, align
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.look import Level, Look, Stage, parse_held
@@ -534,10 +536,13 @@ class Recorded:
         own, tile = self.view.own, None
         if own is None:
             tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
-        return build_scene_model(
+        model = build_scene_model(
             self.recording, thread, tile, self.hazards, changes(self.view), self.right,
             None if own is None else own.form,
         )  # fmt: skip
+        if own is not None:
+            return model
+        return replace(model, clock=find_clock(self.recording, model.phases, recorded_traces()))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from gpu.trace.counts import Counted, count_phases
 from simulator import Step
+from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from ui.analysis.clock import TracedTile, typical_tile
 from ui.analysis.scene_model import SceneModel
@@ -25,6 +27,7 @@ TITLE_LINES = 2
 LINE = 1.45  # of a small letter, a line of words
 ROW = 1.8  # likewise, a warp's row at most
 BAR = 0.8  # of a row's height
+COLUMNS_APART = 0.7  # of a small letter, between two columns of the table
 LEAST_ROWS = 0.5  # of what the title leaves: with less there is no table
 TICKS = 4  # of the axis, at most
 
@@ -39,9 +42,9 @@ class ClockStage:
         stage, corner = areas.stage, areas.corner
         left = max(stage.left, corner.right + letters.name)
         self._words = Rectangle(left, stage.top, stage.right, stage.bottom)
-        self._title, self._table = self._heads(), self._lines()
+        self._title, self._table = self._heads(), self._columns()
         low = stage.top + 1.4 * letters.name * len(self._title)
-        table = LINE * letters.small * len(self._table)
+        table = LINE * letters.small * len(self._table[0]) if self._table else 0.0
         if self._tile is not None and table > (1 - LEAST_ROWS) * (stage.bottom - low):
             self._table, table = [], 0.0  # the strip says it too
         top = max(low + table, corner.bottom if left > stage.left else 0)
@@ -62,15 +65,13 @@ class ClockStage:
     def changing(self, step: Step) -> list[Trace]:
         """Which tile it is, what its phases take, the warps' names, cycles and the axis."""
         letters, palette = self._letters, self._palette
-        heads, lines = self._title, self._table
-        left, top = self._words.left, self._words.top
+        heads, left, top = self._title, self._words.left, self._words.top
         low = top + 1.4 * letters.name * len(heads)
         points = [(left, top + 1.4 * letters.name * (i + 0.5)) for i in range(len(heads))]
-        below = [(left, low + LINE * letters.small * (i + 0.5)) for i in range(len(lines))]
         traces = [
             words(points, [f"<b>{line}</b>" for line in heads], letters.name, palette.ink,
                   "middle right", SANS),
-            words(below, lines, letters.small, palette.ink, "middle right", SANS),
+            *self._draw_table(low),
         ]  # fmt: skip
         if self._tile is not None and self._clock is not None:
             traces += [*self._names(self._tile), self._axis(self._tile)]
@@ -132,24 +133,54 @@ class ClockStage:
             titles = (f"{what}{where}, in cycles: {setting}", f"In cycles: {setting}", "In cycles")
         return fit(titles, 1.13 * self._letters.name, self._words.width, TITLE_LINES)
 
-    def _lines(self) -> list[str]:
-        """What the phases of a tile take, and their share of the block's time."""
+    def _columns(self) -> list[tuple[str, ...]]:
+        """The table, column by column: a head, then an entry for each phase of a tile.
+
+        The phase's name, its cycles, its share of the block's time, and what the simulator counts
+        of a warp; as many columns as have room.
+        """
         clock = self._clock
         if clock is None:
             return []
-        found = []
-        for number in clock.in_tile:
-            phase = clock.trace.phases[number]
-            colour = self._palette.phases[phase.kind]
-            texts = (
-                f"{phase.name}: {phase.cycles:,.0f} cycles, {format_share(phase.share)} of the "
-                "block's time",
-                f"{phase.name}: {phase.cycles:,.0f} cycles, {format_share(phase.share)}",
-            )
-            room = self._words.width - text_width("m ", self._letters.small)
-            text = next(iter(fit(texts, self._letters.small, room, 1)), phase.name)
-            found.append(f"<span style='color:{colour}'>■</span> {text}")
-        return found
+        phases = [clock.trace.phases[number] for number in clock.in_tile]
+        counts = [count_phases(clock.trace, [phase]) for phase in phases]
+        columns = [
+            ("", *(phase.name for phase in phases)),
+            ("cycles", *(f"{phase.cycles:,.0f}" for phase in phases)),
+            ("share", *(format_share(phase.share) for phase in phases)),
+            ("wavefronts", *(_count(one, MemorySpace.SHARED) for one in counts)),
+            ("sectors", *(_count(one, MemorySpace.GLOBAL) for one in counts)),
+        ]
+        columns = [column for column in columns if any(column[1:])]
+        while sum(map(self._width, columns)) > self._words.width and len(columns) > 1:
+            columns.pop()
+        return columns
+
+    def _width(self, column: tuple[str, ...]) -> float:
+        """Pixels of a column, with the room after it; of the first with the marks before it."""
+        small = self._letters.small
+        texts = column if column[0] else tuple(f"m {text}" for text in column)
+        return max(text_width(text, small) for text in texts) + COLUMNS_APART * small
+
+    def _draw_table(self, top: float) -> list[Trace]:
+        """The table, a trace for each column."""
+        small, palette, clock = self._letters.small, self._palette, self._clock
+        if clock is None:
+            return []
+        x, traces = self._words.left, []
+        for column in self._table:
+            texts = list(column)
+            if not column[0]:
+                texts[1:] = [
+                    f"<span style='color:{palette.phases[clock.trace.phases[number].kind]}'>■"
+                    f"</span> {text}"
+                    for number, text in zip(clock.in_tile, column[1:], strict=True)
+                ]
+            inks = [palette.faint, *[palette.ink] * (len(column) - 1)]
+            points = [(x, top + LINE * small * (i + 0.5)) for i in range(len(column))]
+            traces.append(words(points, texts, small, inks, "middle right", SANS))
+            x += self._width(column)
+        return traces
 
     def _scale(self, tile: TracedTile) -> float:
         """Pixels of a cycle."""
@@ -211,6 +242,12 @@ class ClockStage:
         if reach > self._rows.right + 0.5 * small:
             points, texts = points[:-1], texts[:-1]
         return words(points, texts, small, self._palette.faint, "middle center", SANS)
+
+
+def _count(counted: Iterable[Counted], space: MemorySpace) -> str:
+    """What a phase costs a warp for a tile in a memory; "" for nothing."""
+    number = sum(one.transactions for one in counted if one.space is space)
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}" if number else ""
 
 
 def round_step(span: float, most: int) -> int:

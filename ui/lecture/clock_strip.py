@@ -159,8 +159,6 @@ def format_share(share: float) -> str:
     """A share in percent.
 
     >>> format_share(0.904), format_share(0.0004)
-    ('90%', 'under 0.1%')
+    ('90%', '0.04%')
     """
-    if share < 0.001:
-        return "under 0.1%"
-    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+    return f"{share:.2%}" if share < 0.001 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpu.trace.counts import compare_counts, count_phase, count_tile, explain
+from gpu.trace.counts import compare_counts, count_phases, count_tile, explain, phases_of
 from gpu.trace.trace import Trace
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
@@ -28,17 +28,22 @@ TRANSPOSED, PADDED = shifted(TRANSPOSED_32), shifted(PADDED_32)
 
 
 def test_a_phase_has_the_requests_of_a_warp_in_a_tile() -> None:
-    found = {one.array: one for one in count_phase(TRANSPOSED, "inner loop")}
+    found = {
+        one.array: one for one in count_phases(TRANSPOSED, phases_of(TRANSPOSED, "inner loop"))
+    }
     assert {name: (one.requests, one.transactions) for name, one in found.items()} == {
         "As": (32, 32), "Bs": (32, 1024),
     }  # fmt: skip
     assert {one.space for one in found.values()} == {MemorySpace.SHARED}
-    copied = {(one.array, one.kind): one.transactions for one in count_phase(TRANSPOSED, "copy")}
+    copied = {
+        (one.array, one.kind): one.transactions
+        for one in count_phases(TRANSPOSED, phases_of(TRANSPOSED, "copy"))
+    }
     assert copied == {
         ("A", AccessKind.LOAD): 4, ("B", AccessKind.LOAD): 4,
         ("As", AccessKind.STORE): 1, ("Bs", AccessKind.STORE): 32,
     }  # fmt: skip
-    assert count_phase(TRANSPOSED, "wait") == ()
+    assert count_phases(TRANSPOSED, phases_of(TRANSPOSED, "wait")) == ()
 
 
 @pytest.mark.parametrize(
