@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import os
@@ -51,7 +52,7 @@ RECORDED_SIZES = (
 )
 COUNTED_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096), (4095, 4097, 1023))
 TRACED_SIZES = ((512, 512, 512), (2048, 2048, 2048))
-RECORDED_INTERVALS = 30_000  # of the warps of one trace
+RECORDED_INTERVALS = 8_000  # of the warps of one trace
 BITS_SIZE = (100, 72, 36)  # ragged for every tile, and a second's work for the simulator
 
 
@@ -388,14 +389,14 @@ def _record_traces(
     """Trace kernels at TRACED_SIZES and keep that; whether each C has the plain kernel's bits."""
     folder = options.folder / trace_recorded.FOLDER.name
     traces = list(trace_recorded.same_device(folder, device)) if options.kernels else []
-    for name in names:
-        for size in TRACED_SIZES:
+    try:
+        for name, size in itertools.product(names, TRACED_SIZES):
             candidate = choose(name, size, _defines(options))
             job = trace_job.request(size, candidate, kept=RECORDED_INTERVALS, gpu=options.gpu)
             found = trace_from(dict(worker.submit(job, options.limit).wait(_report)))
             print(trace_table(found, device.name), end="\n\n")
             traces = [one for one in traces if (one.kernel, one.size) != (name, size)] + [found]
-        # After each kernel, so that an interrupted run is not lost.
+    finally:  # so that an interrupted run is not lost
         path = trace_recorded.write(traces, device, folder, begun)
     print(f"Wrote {path}")
     return all(trace.same_bits for trace in traces)

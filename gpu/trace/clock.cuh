@@ -2,12 +2,12 @@
 // warp's own room, in the blocks that are traced whole; of every block it is known where and when
 // it ran.
 struct TilewiseRoom {
-    unsigned long long* reads;  // `room` for each warp of a whole block: clock << 12 | phase
+    unsigned long long* reads;  // `room` for each warp of a whole block: phase << 32 | clock
     unsigned long long* ends;   // two for each of these warps: its last clock, its number of reads
     unsigned long long* blocks; // six for each block: see ~TilewiseTrace
     unsigned whole;             // blocks that are traced whole, the first ones
     unsigned count;             // blocks that have a place in `blocks`
-    unsigned room;              // reads
+    int room;                   // reads
     int tile;                   // the one of which every iteration of the inner loop is read
 };
 extern "C" {
@@ -15,8 +15,8 @@ __constant__ TilewiseRoom tilewise_room;
 }
 
 struct TilewiseTrace {
-    unsigned next; // where the next read goes
-    unsigned end;  // where the warp's room ends: 0 for all that write nothing
+    unsigned long long* next; // where the next read goes
+    int left;                 // reads for which there is room; far below 0 for all that write none
     int tile;
 
     static __device__ __forceinline__ unsigned long long clock()
@@ -49,11 +49,12 @@ struct TilewiseTrace {
         return block() * ((blockDim.x * blockDim.y * blockDim.z + 31) / 32) + thread() / 32;
     }
 
-    __device__ __forceinline__ explicit TilewiseTrace(unsigned phase) : next(0), end(0), tile(-1)
+    __device__ __forceinline__ explicit TilewiseTrace(unsigned phase)
+        : next(0), left(-0x40000000), tile(-1)
     {
         if (thread() % 32 == 0 && block() < tilewise_room.whole) {
-            next = warp() * tilewise_room.room;
-            end = next + tilewise_room.room;
+            next = tilewise_room.reads + 1ull * warp() * tilewise_room.room;
+            left = tilewise_room.room;
         }
         if (thread() == 0 && block() < tilewise_room.count) {
             unsigned multiprocessor;
@@ -66,20 +67,22 @@ struct TilewiseTrace {
         enter(phase);
     }
 
-    // What was before this read ends here, and a phase begins.
+    // What was before this read ends here, and a phase begins. The lower half of the clock is
+    // enough for the time to the next read, and leaves the upper one for the phase.
     __device__ __forceinline__ void enter(unsigned phase)
     {
-        unsigned long long now = clock();
-        if (next < end)
-            tilewise_room.reads[next] = now << 12 | phase;
+        unsigned now = static_cast<unsigned>(clock());
+        if (left > 0)
+            *next = 1ull * phase << 32 | now;
         ++next;
+        --left;
     }
 
     // Likewise, and a tile.
     __device__ __forceinline__ void begin_tile(unsigned phase)
     {
         ++tile;
-        enter(phase);
+        enter(phase | 0x80000000u);
     }
 
     // Likewise an iteration of the inner loop, in one tile alone.
@@ -95,9 +98,9 @@ struct TilewiseTrace {
         unsigned long long now = clock();
         if (thread() % 32 != 0)
             return;
-        if (end != 0) {
+        if (block() < tilewise_room.whole) {
             tilewise_room.ends[2ull * warp()] = now;
-            tilewise_room.ends[2ull * warp() + 1] = next - (end - tilewise_room.room);
+            tilewise_room.ends[2ull * warp() + 1] = tilewise_room.room - left;
         }
         if (block() < tilewise_room.count) {
             unsigned long long* at = tilewise_room.blocks + block() * 6ull;

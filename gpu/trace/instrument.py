@@ -23,7 +23,6 @@ class Instrumented:
     original: str  # the kernel's code, with its macros set
     text: str  # the same with reads
     places: tuple[Place, ...]
-    tile_starts: frozenset[int]  # numbers of the places that begin a tile
 
     def diff(self) -> str:
         """What the reads change, as a unified diff; what they call is left out."""
@@ -75,7 +74,6 @@ def instrument(
         outlined.text,
         clock_code() + "".join((*written, outlined.text[done:])),
         places.places,
-        frozenset(read.place for read in places.reads if read.begins_tile),
     )
 
 

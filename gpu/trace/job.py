@@ -21,7 +21,7 @@ from gpu.json_data import decode
 from gpu.precision import PRECISIONS
 from gpu.progress import Progress, portion
 from gpu.trace.instrument import Instrumented, clock_code, instrument
-from gpu.trace.summary import BLOCK_WORDS, Reads, Summary, summarise
+from gpu.trace.summary import BLOCK_WORDS, CLOCK_MASK, Reads, Summary, summarise, tiles_of
 from gpu.trace.trace import Level, Trace
 from gpu.verify import random_inputs
 from simulator.language.ctype import Array
@@ -31,6 +31,7 @@ MOST_READS = 4096  # of a warp
 ROOM_BYTES = 256 * 2**20  # for all of them
 FEW = 4  # blocks
 MOST_BLOCKS = 2**20  # that have a place and a time
+MOST_SPANS = 2**20  # reads that are summed up
 MOST_INTERVALS = 100_000  # that are kept of all warps together
 EMPTY = "empty_reads"
 EMPTY_TURNS, EMPTY_READS = 8, 16
@@ -118,7 +119,7 @@ def trace(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     progress(f"Running {with_reads.name}", 0.2)
     same_bits = _is_same(candidate, C, run_plain, run_traced)
     run = Run(code, candidate, room, empty, device.sm_clock_mhz, wanted)
-    room.look_into(run.summary().tiles // 2)
+    room.look_into(run.tiles() // 2)
     timings = measure(launches, portion(progress, 0.3, 0.9))
     plain_ms, traced_ms = (timing.ms for timing in timings.values())
     progress(f"Running {candidate.name} for its trace", 0.9)
@@ -206,7 +207,7 @@ class Room:
 
         self.tile = tile
         kind = [*((name, "u8") for name in ("reads", "ends", "blocks")),
-                *((name, "u4") for name in ("whole", "count", "room", "tile"))]  # fmt: skip
+                *((name, "i4") for name in ("whole", "count", "room", "tile"))]  # fmt: skip
         given = (
             self.reads.data.ptr, self.ends.data.ptr, self.blocks.data.ptr,
             self.whole, self.blocks.shape[0], self.reads.shape[1], tile,
@@ -243,28 +244,48 @@ class Run:
         launch()
         return self.summary()
 
+    def tiles(self) -> int:
+        """How many tiles the first warp went through in the last launch."""
+        import cupy
+
+        (_, count), reads = cupy.asnumpy(self.room.ends[0]), cupy.asnumpy(self.room.reads[0])
+        return tiles_of(reads[: int(count)])
+
     def summary(self) -> Summary:
         """What the last launch has written."""
         import cupy
 
         cupy.cuda.get_current_stream().synchronize()
-
-        def host(array: Any) -> Array:
-            fetched: Array = cupy.asnumpy(array)
-            return fetched
-
-        ends = host(self.room.ends)
-        most = max(1, min(self.room.reads.shape[1], int(ends[:, 1].max(initial=0))))
+        ends, blocks = cupy.asnumpy(self.room.ends), cupy.asnumpy(self.room.blocks)
+        warps, width = warps_of(self.candidate), self.room.reads.shape[1]
+        most = max(1, min(width, int(ends[:, 1].max(initial=0))))
+        numbers = choose_blocks(blocks[: self.room.whole, 0], MOST_SPANS // (most * warps))
+        rows = (numbers[:, None] * warps + np.arange(warps)).ravel()
         # One column more where it is full, so that what is lost is known by the room's width.
-        reads = host(self.room.reads[:, : min(most + 1, self.room.reads.shape[1])])
+        reads = cupy.asnumpy(self.room.reads[cupy.asarray(rows), : min(most + 1, width)])
         found = Reads(
-            reads, ends, host(self.room.blocks), self.candidate.grid, warps_of(self.candidate),
-            self.empty, self.clock_mhz,
+            numbers, reads, ends[rows], blocks, self.candidate.grid, warps, self.empty,
+            self.clock_mhz,
         )  # fmt: skip
         try:
-            return summarise(self.code, found, self.job.level, self.job.kept)
+            summary = summarise(self.code, found, self.job.level, self.job.kept)
         except ValueError as error:
             raise LaunchError(f"{self.candidate.name} left no trace: {error}") from None
+        if len(numbers) == self.room.whole:
+            return summary
+        told = f"The figures are of {len(numbers):,} of {self.room.whole:,} whole blocks."
+        return dataclasses.replace(summary, left_out=(told, *summary.left_out))
+
+
+def choose_blocks(multiprocessor: Array, most: int) -> Array:
+    """The numbers of at most so many blocks, one of every multiprocessor before all others.
+
+    `multiprocessor` has each block's; one of every multiprocessor is always among them.
+    """
+    _, firsts = np.unique(multiprocessor, return_index=True)
+    others = np.setdiff1d(np.arange(multiprocessor.size), firsts)
+    chosen: Array = np.sort(np.append(firsts, others[: max(0, most - firsts.size)]))
+    return chosen
 
 
 def warps_of(candidate: Candidate) -> int:
@@ -304,5 +325,5 @@ def measure_empty(device: Device, progress: Progress) -> float:
     loaded.function(alone.grid, alone.block, ())
     cupy.cuda.get_current_stream().synchronize()
     reads = cupy.asnumpy(room.reads)[0, 1 : 1 + EMPTY_TURNS * EMPTY_READS]
-    clocks = (reads >> np.uint64(12)).astype(np.int64)
-    return float(np.median(np.diff(clocks)))
+    clocks = (reads & np.uint64(CLOCK_MASK)).astype(np.int64)
+    return float(np.median(np.diff(clocks) & CLOCK_MASK))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import json
+import lzma
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,11 @@ import msgspec
 from gpu import recorded
 from gpu.device import Device
 from gpu.json_data import decode
-from gpu.trace.trace import Level, Trace
+from gpu.trace.trace import Block, Interval, Level, Trace, trace_from
 from simulator.broken_file import Broken, BrokenFileError, log
 
 FOLDER = recorded.FOLDER / "traces"
-SUFFIX = ".json.gz"  # compressed: every block of every kernel has its place and time in it
+SUFFIX = ".json.xz"  # packed: every block of every kernel has its place and time in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +43,109 @@ class RecordedTraces:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """All blocks of a trace as a file has them: in columns of small numbers, which pack well."""
+
+    x: tuple[int, ...]  # of each block
+    y: tuple[int, ...]
+    multiprocessor: tuple[int, ...]
+    start: tuple[int, ...]  # nanoseconds since the block before it began
+    life: tuple[int, ...]  # nanoseconds
+    whole: tuple[int, ...]  # the numbers of the blocks that were traced whole
+    warps: tuple[int, ...]  # how many intervals there are of each warp, block after block
+    phase: tuple[int, ...]  # of each interval
+    tile: tuple[int, ...]
+    gap: tuple[int, ...]  # cycles since the warp's interval before it
+    cycles: tuple[int, ...]
+
+
+def _columns(blocks: Sequence[Block]) -> Columns:
+    whole = [number for number, block in enumerate(blocks) if block.warps]
+    warps = [warp for number in whole for warp in blocks[number].warps]
+    intervals = [one for warp in warps for one in warp]
+    starts = [block.start for block in blocks]
+    before = [end for warp in warps for end in (0, *(one.end for one in warp))[: len(warp)]]
+    return Columns(
+        x=tuple(block.x for block in blocks),
+        y=tuple(block.y for block in blocks),
+        multiprocessor=tuple(block.multiprocessor for block in blocks),
+        start=tuple(now - before for before, now in pairwise((0, *starts))),
+        life=tuple(block.end - block.start for block in blocks),
+        whole=tuple(whole),
+        warps=tuple(map(len, warps)),
+        phase=tuple(one.phase for one in intervals),
+        tile=tuple(one.tile for one in intervals),
+        gap=tuple(one.begin - end for one, end in zip(intervals, before, strict=True)),
+        cycles=tuple(one.end - one.begin for one in intervals),
+    )
+
+
+def _blocks(columns: Columns) -> tuple[Block, ...]:
+    """The blocks of columns. ValueError where these do not fit each other."""
+    rows = zip(columns.phase, columns.tile, columns.gap, columns.cycles, strict=True)
+    warps = []
+    for count in columns.warps:
+        warp, at = list[Interval](), 0
+        for phase, tile, gap, cycles in islice(rows, count):
+            begin, at = at + gap, at + gap + cycles
+            warp.append(Interval(phase, tile, begin, at))
+        warps.append(tuple(warp))
+    each = len(warps) // max(1, len(columns.whole))
+    traced = {
+        number: tuple(warps[place * each : (place + 1) * each])
+        for place, number in enumerate(columns.whole)
+    }
+    starts = accumulate(columns.start)
+    return tuple(
+        Block(x, y, multiprocessor, start, start + life, traced.get(number, ()))
+        for number, (x, y, multiprocessor, start, life) in enumerate(
+            zip(columns.x, columns.y, columns.multiprocessor, starts, columns.life, strict=True)
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class TracesFile:
     """A file of traces as it stands in JSON, without its format and date."""
 
     device: Device
-    traces: tuple[Trace, ...]
+    traces: tuple[dict[str, Any], ...]  # each a Trace's object, but for its blocks, which are
+    # Columns
 
 
 def write(traces: Sequence[Trace], device: Device, folder: Path, when: datetime) -> Path:
     """Write traces of a device; the path, which names the device."""
-    file: dict[str, Any] = msgspec.to_builtins(TracesFile(device, tuple(traces)))
+    kept = tuple(
+        replace(trace, blocks=()).to_json()
+        | {"blocks": msgspec.to_builtins(_columns(trace.blocks))}
+        for trace in traces
+    )
+    file: dict[str, Any] = msgspec.to_builtins(TracesFile(device, kept))
     compact = json.dumps(recorded.with_date(file, when), separators=(",", ":"))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{recorded.slug(device.name)}{SUFFIX}"
-    path.write_bytes(gzip.compress(compact.encode(), mtime=0))  # the same bytes each time
+    path.write_bytes(lzma.compress(compact.encode(), preset=9 | lzma.PRESET_EXTREME))
     return path
 
 
 def read(path: Path) -> RecordedTraces:
     """One file of traces. BrokenFileError where it is not one."""
     try:
-        text = gzip.decompress(path.read_bytes()).decode()
-    except (OSError, EOFError, ValueError) as error:
+        text = lzma.decompress(path.read_bytes()).decode()
+    except (OSError, ValueError, lzma.LZMAError) as error:
         broken = Broken(path.name, 1, f"It cannot be unpacked: {error}.")
         raise BrokenFileError(broken) from None
 
     def parse(found: dict[str, Any], when: datetime) -> RecordedTraces:
         file = decode(TracesFile, found, "The recording")
-        return RecordedTraces(path.name, when, file.device, file.traces)
+        return RecordedTraces(path.name, when, file.device, tuple(map(_trace, file.traces)))
 
     return recorded.parse_text(path.name, text, parse)
+
+
+def _trace(found: dict[str, Any]) -> Trace:
+    columns = decode(Columns, found.get("blocks"), "A trace's blocks")
+    return replace(trace_from(found | {"blocks": []}), blocks=_blocks(columns))
 
 
 def same_device(folder: Path, device: Device) -> tuple[Trace, ...]:

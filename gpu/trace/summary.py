@@ -13,8 +13,10 @@ from gpu.trace.places import Place
 from gpu.trace.trace import NO_TILE, Block, Interval, Kind, Level, TracedPhase
 from simulator.language.ctype import Array
 
-PHASE_BITS = 12  # of a read; the clock is above them
-CLOCK_MASK = (1 << 64 - PHASE_BITS) - 1
+CLOCK_BITS = 32  # of a read; above them is the place's number, and whether a tile begins with it
+CLOCK_MASK = 2**CLOCK_BITS - 1
+BEGINS_TILE = 2**31
+STEP = 10  # nanoseconds to which a block's times are rounded: finer than the timer's own steps
 BLOCK_WORDS = 6  # see clock.cuh
 
 
@@ -22,8 +24,9 @@ BLOCK_WORDS = 6  # see clock.cuh
 class Reads:
     """What one launch of an instrumented kernel has written."""
 
-    reads: Array  # uint64 [warps of whole blocks, room]: clock << 12 | number of the place
-    ends: Array  # uint64 [warps of whole blocks, 2]: the last clock, how many reads there were
+    numbers: Array  # int [whole], of the whole blocks of which there are reads, ascending
+    reads: Array  # uint64 [whole * warps, room]: the place and the clock, see clock.cuh
+    ends: Array  # uint64 [whole * warps, 2]: the last clock, how many reads there were
     blocks: Array  # uint64 [blocks, 6]: see ~TilewiseTrace in clock.cuh
     grid: tuple[int, int, int]
     warps: int  # of a block
@@ -39,18 +42,17 @@ class Summary:
     sum_error: float
     blocks: tuple[Block, ...]
     left_out: tuple[str, ...]  # sentences
-    tiles: int  # that a warp went through
 
 
 @dataclass(frozen=True, slots=True)
 class _Spans:
     """All spans between two reads of a warp, in the order of the warps and of time."""
 
-    warp: Array  # int [n], its number among the warps of whole blocks
+    warp: Array  # int [n], its row in Reads.reads
     place: Array  # int [n]
     tile: Array  # int [n], or NO_TILE
     k: Array  # int [n], the iteration of the inner loop in the tile that is looked into, else -1
-    begin: Array  # int [n], clock
+    begin: Array  # int [n], cycles since its block began
     cycles: Array  # float [n], without the read itself
 
 
@@ -65,11 +67,15 @@ def summarise(code: Instrumented, found: Reads, level: Level, kept: int) -> Summ
     places, joined, notes = _join_short(code.places, spans, found.empty, level)
     lifetime = _lifetime(found, spans)
     phases, numbers = _phases(places, joined, spans, lifetime, notes, found.empty)
-    whole = sum(one.cycles * one.visits for one in phases if one.k is None)
-    tiles = int(spans.tile.max()) + 1
+    covered = float(spans.cycles.sum()) / np.unique(spans.warp).size
     blocks, dropped = _blocks(found, spans, joined, numbers, kept)
     lost = _lost(found)
-    return Summary(phases, whole / lifetime - 1, blocks, (*lost, *notes, *dropped), tiles)
+    return Summary(phases, covered / lifetime - 1, blocks, (*lost, *notes, *dropped))
+
+
+def tiles_of(reads: Array) -> int:
+    """How many tiles begin in the reads of one warp, uint64 [n]."""
+    return int(np.count_nonzero(reads >> np.uint64(CLOCK_BITS) & np.uint64(BEGINS_TILE)))
 
 
 def _spans(code: Instrumented, found: Reads) -> _Spans:
@@ -79,20 +85,41 @@ def _spans(code: Instrumented, found: Reads) -> _Spans:
     valid = np.minimum(counts, room)
     used = found.reads[:, : max(1, int(valid.max(initial=0)))]
     warp, column = np.nonzero(np.arange(used.shape[1]) < valid[:, None])
-    clock = (used[warp, column] >> np.uint64(PHASE_BITS)).astype(np.int64)
-    place = (used[warp, column] & np.uint64(2**PHASE_BITS - 1)).astype(np.int64)
+    words = used[warp, column]
+    clock = (words & np.uint64(CLOCK_MASK)).astype(np.int64)
+    above = (words >> np.uint64(CLOCK_BITS)).astype(np.int64)
+    place, starts = above & ~BEGINS_TILE, (above & BEGINS_TILE) != 0
     is_last = column == valid[warp] - 1
-    ends = found.ends[:, 0].astype(np.int64) & CLOCK_MASK
     following = np.append(clock[1:], 0)
-    following[is_last] = ends[warp[is_last]]
-    cycles = np.maximum(((following - clock) & CLOCK_MASK) - found.empty, 0)
-    starts = np.isin(place, list(code.tile_starts))
+    following[is_last] = found.ends[warp[is_last], 0].astype(np.int64) & CLOCK_MASK
+    raw = (following - clock) & CLOCK_MASK
     in_tile = np.array([one.in_tile for one in code.places])[place]
     tile = np.where(in_tile, _count(starts, warp) - 1, NO_TILE)
     is_each = np.array([one.whole is not None for one in code.places])[place]
     k = _iterations(is_each, warp, tile)
+    begin = _begins(clock, raw, warp, found.warps)
+    cycles = np.maximum(raw - found.empty, 0)
     has_end = ~is_last | (counts[warp] <= room)
-    return _Spans(*(each[has_end] for each in (warp, place, tile, k, clock, cycles)))
+    return _Spans(*(each[has_end] for each in (warp, place, tile, k, begin, cycles)))
+
+
+def _begins(clock: Array, raw: Array, warp: Array, warps: int) -> Array:
+    """When each span begins, in cycles since the first read of its block.
+
+    A read has half of the clock's bits: times within a warp are sums of what is between its reads.
+    """
+    if not warp.size:
+        return clock
+    _, firsts, inverse = np.unique(warp, return_index=True, return_inverse=True)
+    elapsed = np.cumsum(raw) - raw
+    elapsed -= elapsed[firsts][inverse]
+    block = warp[firsts] // warps
+    _, leaders, of_block = np.unique(block, return_index=True, return_inverse=True)
+    half = (CLOCK_MASK + 1) // 2
+    ahead = ((clock[firsts] - clock[firsts][leaders][of_block] + half) & CLOCK_MASK) - half
+    earliest = np.minimum.reduceat(ahead, leaders)
+    begins: Array = elapsed + (ahead - earliest[of_block])[inverse]
+    return begins
 
 
 def _count(events: Array, warp: Array) -> Array:
@@ -144,12 +171,12 @@ def _join_short(
 
 
 def _lifetime(found: Reads, spans: _Spans) -> float:
-    """Median cycles from a block's first read to its last, without what a warp's reads take."""
+    """Mean cycles from a block's first read to its last, without what a warp's reads take."""
     reads = np.bincount(spans.warp)
     _, firsts = np.unique(spans.warp // found.warps, return_index=True)  # they are sorted
     last = np.maximum.reduceat(spans.begin + spans.cycles + found.empty, firsts)
     lives = last - np.minimum.reduceat(spans.begin, firsts)
-    return max(1.0, float(np.median(lives) - np.median(reads[reads > 0]) * found.empty))
+    return max(1.0, float(np.mean(lives) - np.mean(reads[reads > 0]) * found.empty))
 
 
 def _phases(
@@ -208,6 +235,7 @@ def _sums(warp: Array, tile: Array, cycles: Array) -> Array:
 
 def _phase(place: Place, cycles: Array, visits: float, lifetime: float) -> TracedPhase:
     low, middle, high = (float(value) for value in np.percentile(cycles, (20, 50, 80)))
+    mean = float(cycles.mean())
     return TracedPhase(
         name=place.name,
         kind=place.kind,
@@ -216,7 +244,8 @@ def _phase(place: Place, cycles: Array, visits: float, lifetime: float) -> Trace
         cycles=round(middle, 1),
         spread=(round(low, 1), round(high, 1)),
         visits=round(visits, 3),
-        share=round(middle * visits / lifetime, 5),
+        share=round(mean * visits / lifetime, 5),
+        mean=round(mean, 1),
     )
 
 
@@ -261,7 +290,9 @@ def block_times(blocks: Array, clock_mhz: float) -> tuple[list[int], list[int]]:
         starts[here] = cycles[0, here] / rate + shift
         ends[here] = (np.maximum(last, clock_end) - zero)[here] / rate + shift
     first = starts.min()
-    return np.rint(starts - first).astype(int).tolist(), np.rint(ends - first).astype(int).tolist()
+    rounded = (np.rint((each - first) / STEP).astype(int) * STEP for each in (starts, ends))
+    begun, ended = (each.tolist() for each in rounded)
+    return begun, ended
 
 
 def _rate(read: Array, cycles: Array, multiprocessor: Array) -> float:
@@ -292,7 +323,8 @@ def _kept_warps(
         spans.warp // found.warps, return_index=True, return_counts=True
     )
     few = np.add.reduceat(in_one.astype(int), begins)
-    _, firsts = np.unique(found.blocks[blocks, 0], return_index=True)
+    numbered = found.numbers[blocks]
+    _, firsts = np.unique(found.blocks[numbered, 0], return_index=True)
     others = np.setdiff1d(np.arange(blocks.size), firsts)
     # What is kept, the most important first: an index in blocks, whether all of it, how much more.
     wishes = [
@@ -307,8 +339,7 @@ def _kept_warps(
     for one, is_full in in_full.items():
         of_block = np.arange(begins[one], begins[one] + counts[one])
         keep = of_block if is_full else of_block[in_one[of_block]]
-        zero = int(spans.begin[of_block].min())
-        warps[int(blocks[one])] = _intervals(found.warps, spans, joined, numbers, keep, zero)
+        warps[int(numbered[one])] = _intervals(found.warps, spans, joined, numbers, keep)
     notes = []
     if not all(in_full.values()):
         cut = list(in_full.values()).count(False)
@@ -319,18 +350,18 @@ def _kept_warps(
 
 
 def _intervals(
-    count: int, spans: _Spans, joined: Array, numbers: Mapping[int, int], keep: Array, zero: int
+    count: int, spans: _Spans, joined: Array, numbers: Mapping[int, int], keep: Array
 ) -> tuple[tuple[Interval, ...], ...]:
     """The intervals of a block's warps, those of one place that follow on each other as one.
 
-    `keep` has the spans' numbers, `zero` is the clock when the block began.
+    `keep` has the spans' numbers.
     """
     warps: list[list[Interval]] = [[] for _ in range(count)]
     rows = zip(
         (spans.warp[keep] % count).tolist(),
         [numbers[one] for one in joined[spans.place[keep]].tolist()],
         spans.tile[keep].tolist(),
-        (spans.begin[keep] - zero).tolist(),
+        spans.begin[keep].tolist(),
         np.rint(spans.cycles[keep]).astype(int).tolist(),
         strict=True,
     )

@@ -39,11 +39,12 @@ class TracedPhase:
     kind: Kind
     first_line: int  # of the kernel's code, from 1
     last_line: int  # likewise; the same for a phase of one line
-    cycles: float  # median for a tile, of a multiprocessor; for a warp's life outside the loop
+    cycles: float  # of a multiprocessor, for a tile; outside the loop for a warp's life: the median
     spread: tuple[float, float]  # 20th and 80th percentile of these cycles
     visits: float  # times that a warp goes through it: tiles, or 1 outside the loop
-    share: float  # of the block's lifetime, 0 to 1: cycles times visits over it
+    share: float  # of a block's lifetime, 0 to 1, all visits together
     k: int | None = None  # the iteration of the inner loop that it is, of one tile; else None
+    mean: float | None = None  # of the same cycles: means add up where medians do not
 
 
 class Interval(NamedTuple):
@@ -80,7 +81,7 @@ class Trace:
     ratio: float  # the traced kernel's time over the plain one's, both of the same run
     same_bits: bool  # whether C is the plain kernel's, bit for bit
     phases: Annotated[tuple[TracedPhase, ...], Meta(min_length=1)]  # in the order of the code
-    sum_error: float  # all phases' cycles times visits, over the block's lifetime, less 1
+    sum_error: float  # all phases together over a block's lifetime, less 1
     blocks: tuple[Block, ...]  # in the order of their numbers: x first, then y
     empty_read_cycles: float  # what reading the clock takes itself; subtracted from all cycles
     left_out: str = ""  # a sentence on what has no figures; "" where nothing was left out

@@ -83,7 +83,8 @@ class FakeClock:
         times = _at(room["blocks"], places * 6).reshape(-1, 6)
         cycles = np.array([taken + READ for _, taken in life])
         clock = np.concatenate(([0], np.cumsum(cycles)))
-        numbers = np.array([number for number, _ in life])
+        starts = {1}  # a tile begins with this place
+        numbers = np.array([number | (number in starts) << 31 for number, _ in life], np.int64)
         for block in range(places):
             multiprocessor, wave = block % MULTIPROCESSORS, block // MULTIPROCESSORS
             zero = 10**9 * (multiprocessor + 1) + wave * (int(clock[-1]) + warps)
@@ -94,9 +95,10 @@ class FakeClock:
             )  # fmt: skip
             for warp in range(warps if block < whole else 0):
                 row = block * warps + warp
-                at = (zero + warp + clock).astype(np.uint64)
+                at = zero + warp + clock
                 most = min(len(numbers), reads.shape[1])
-                reads[row, :most] = (at[:-1] << np.uint64(12) | numbers.astype(np.uint64))[:most]
+                words = (numbers << 32).astype(np.uint64) | (at[:-1] % 2**32).astype(np.uint64)
+                reads[row, :most] = words[:most]
                 ends[row] = at[-1], len(numbers)
 
 

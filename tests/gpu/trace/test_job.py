@@ -155,8 +155,8 @@ def test_blocks_are_placed_by_a_timer_that_goes_in_steps(step: int) -> None:
     timer, timer_end = ((at + 10**15) // step * step for at in (start, end))
     words = np.stack((multiprocessor, timer, clock, timer_end, clock_end, clock_end), axis=1)
     starts, ends = block_times(words.astype(np.uint64), 1000.0)
-    assert np.abs(np.array(starts) - (start - start[0])).max() < 3 + step / 2
-    assert np.abs(np.array(ends) - (end - start[0])).max() < 3 + step / 2
+    assert np.abs(np.array(starts) - (start - start[0])).max() < 13 + step / 2
+    assert np.abs(np.array(ends) - (end - start[0])).max() < 13 + step / 2
 
 
 def test_perfetto_gets_blocks_by_multiprocessor_and_warps_by_block(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_recorded_traces_are_found_by_kernel_size_and_level(tmp_path: Path) -> N
     path = write([TRACE, other], DEVICE, tmp_path, late)
     first = path.read_bytes()
     assert write([TRACE, other], DEVICE, tmp_path, late).read_bytes() == first
-    assert path.name == "test-gpu.json.gz"
+    assert path.name == "test-gpu.json.xz"
     run, _ = recorded_traces(tmp_path)
     assert (run.device, run.when) == (DEVICE, late)
     assert run.find("padded", TRACE.size) == other
@@ -56,17 +57,32 @@ def test_recorded_traces_are_found_by_kernel_size_and_level(tmp_path: Path) -> N
     assert run.find("padded", (8, 8, 8)) is None
 
 
+def packed(**keys: Any) -> bytes:
+    """A file of a device with these keys."""
+    date = {"format": 1, "recorded": "2026-01-02T00:00:00+00:00", "device": CANNED["device"]}
+    return lzma.compress(json.dumps(date | keys).encode())
+
+
+REST = replace(TRACE, blocks=()).to_json()
+NAMES = ("x", "y", "multiprocessor", "start", "life", "whole", "warps", "phase", "tile", "gap",
+         "cycles")  # fmt: skip
+COLUMNS = {name: [1] if NAMES.index(name) < 5 else [] for name in NAMES}
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
         (b"{}", "cannot be unpacked"),
-        (gzip.compress(b"{"), "This is no JSON"),
-        (gzip.compress(b'{"format": 2}'), "no recording of format 1"),
-        (gzip.compress(b'{"format": 1, "recorded": "2026-01-02T00:00:00+00:00"}'), "lacks device"),
+        (lzma.compress(b"{"), "This is no JSON"),
+        (lzma.compress(b'{"format": 2}'), "no recording of format 1"),
+        (lzma.compress(b'{"format": 1, "recorded": "2026-01-02T00:00:00+00:00"}'), "lacks device"),
+        (packed(traces=[{"blocks": {}}]), "blocks lacks x"),
+        (packed(traces=[{"blocks": COLUMNS | {"life": []}}]), "lacks kernel"),
+        (packed(traces=[REST | {"blocks": COLUMNS | {"life": []}}]), "argument 5 is shorter"),
     ],
 )
 def test_what_is_no_recording_is_named(tmp_path: Path, content: bytes, told: str) -> None:
-    path = tmp_path / "some.json.gz"
+    path = tmp_path / "some.json.xz"
     path.write_bytes(content)
     with pytest.raises(BrokenFileError, match=told):
         read(path)
