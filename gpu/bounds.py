@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gpu.comparison import Comparison, KernelResult
 from simulator.launch import WARP_SIZE
+from simulator.observers.transactions import SECTOR_BYTES
 
 QUARTERS = 4  # of a multiprocessor (CUDA C++ Programming Guide, compute capability 9.0)
 # Sectors of global memory that the port hands on in a cycle. It is not documented: at four, a whole
@@ -31,6 +32,7 @@ class Bounds:
     issue_ms: float  # multiply-adds, loads and stores, an instruction a cycle on each quarter
     register_ms: float  # the same, where no multiply-add shares an operand with the one before
     shared_percent: float  # of the measured time in which the port serves shared memory
+    fetched_gb_s: float  # 10^9 bytes a second: sectors that loads ask of L1, in the measured time
 
     @property
     def least_ms(self) -> float:
@@ -60,4 +62,5 @@ def find_bounds(kernel: KernelResult, comparison: Comparison) -> Bounds | None:
         (multiply_adds + requests) / QUARTERS / cycles_a_ms,
         (UNSHARED_CYCLES * multiply_adds + requests) / QUARTERS / cycles_a_ms,
         100 * shared / cycles_a_ms / kernel.ms,
+        counted["global_load_sectors"] * SECTOR_BYTES / kernel.ms / 1e6,
     )  # fmt: skip

@@ -22,9 +22,11 @@ from ui.glossary import entry
 from ui.glossary.chart import draw_small_chart
 from ui.glossary.entry import SmallChart, SmallScene, glossary
 from ui.glossary.picture import draw_word
-from ui.glossary.small_kernels import small_kernels
 from ui.lecture.letters import text_width
+from ui.lessons.lesson import ScenePart, Stops
+from ui.lessons.parse import lessons
 from ui.run.compute import load_navigation
+from ui.view.small_kernels import small_kernels
 
 TEXT = (Path(__file__).resolve().parent.parent / "GLOSSARY.md").read_text(encoding="utf-8")
 ENTRY = re.compile(
@@ -208,8 +210,13 @@ def texts_within(svg: str, box: Box) -> list[str]:
     ]
 
 
-def test_every_small_kernel_shows_a_word() -> None:
-    assert set(small_kernels().values()) <= {scene.view.own for scene in SCENES.values()}
+def test_every_small_kernel_shows_a_word_or_is_a_stops() -> None:
+    words = {scene.view.own for scene in SCENES.values()}
+    parts = [one for lesson in lessons().values() for one in lesson.parts]
+    stops = [one for one in parts if isinstance(one, Stops)]
+    pictures = {stop.view.own for part in stops for stop in part.stops}
+    pictures |= {one.view.own for one in parts if isinstance(one, ScenePart)}
+    assert set(small_kernels().values()) <= words | pictures
 
 
 @pytest.mark.parametrize(

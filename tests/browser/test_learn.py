@@ -83,10 +83,15 @@ def test_back_from_a_scene_that_a_lesson_opened_leads_to_the_same_place(visit: O
     expect(forward).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("ArrowRight")
     expect(root.locator(".place")).to_have_text(f"{count} of {count} the end")
+    page.keyboard.press("ArrowRight")  # and goes on
+    expect(page.locator(WALK).nth(1)).to_be_in_viewport(ratio=0.5)
+    root.evaluate("root => root.scrollIntoView({ block: 'center' })")
     page.keyboard.press("ArrowLeft")
     expect(root.locator(".place")).to_have_text(f"{count - 1} of {count}")
     box = page.locator("[class*=st-key-question]").first
     box.get_by_label("Your number").fill("1")
+    box.get_by_role("button", name="Answer", exact=True).click()
+    expect(box.get_by_text("Try once more.", exact=False)).to_be_visible()
     box.get_by_role("button", name="Answer", exact=True).click()
     show = box.get_by_role("button", name="Show me")
     show.scroll_into_view_if_needed()
@@ -165,6 +170,9 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> No
             right = right_answer(question, numbers)
             expect(box).to_contain_text(f"Question {number}.")
             answer(box, question, numbers, right if is_right else wrong_answer(question, right))
+            if not is_right:
+                expect(box.get_by_text("Try once more.", exact=False)).to_be_visible()
+                box.get_by_role("button", name="Answer", exact=True).click()
             if is_right:
                 expect(box.get_by_text("Right.", exact=True)).to_be_visible()
                 break
@@ -182,6 +190,17 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> No
     )
     page.reload()
     expect(page.locator(".lesson-count")).to_have_text(said)
+
+
+@pytest.mark.deep
+def test_a_key_at_the_last_stop_of_a_lesson_opens_the_next(visit: Open) -> None:
+    page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
+    root = page.locator(WALK).last
+    root.evaluate("root => root.scrollIntoView({ block: 'center' })")
+    for _ in range(len(sequences(FIRST)[-1].stops) + 1):
+        page.keyboard.press("ArrowRight")
+    following = list(lessons().values())[1]
+    expect(page.locator(".lesson-title")).to_have_text(f"2. {following.title}")
 
 
 @pytest.mark.deep
@@ -294,6 +313,7 @@ def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -
     field = box.get_by_label("Your number")
     field.fill("5")
     field.press("Enter")  # which is the question's, as the digit is
+    expect(box.get_by_text("Try once more.", exact=False)).to_be_visible()
     field.press("Enter")
     expect(box.get_by_text("You said", exact=False).first).to_be_visible()
     there = beat_after(scenes(FIRST)[0].view) + 1

@@ -23,10 +23,10 @@ from simulator.catalogue import whole_catalogue
 from simulator.exercises.exercise import exercises
 from tests.ui.caches import forget
 from ui.glossary.entry import glossary
-from ui.glossary.small_kernels import small_kernels
 from ui.lessons.parse import lessons
 from ui.run.compute import load_kernel
 from ui.view.presets import every_preset
+from ui.view.small_kernels import small_kernels
 from ui.view.view_url import opening_view
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ FOLDERS = (  # the modules that read files of assets, and their names for them
     ("simulator.catalogue", "FOLDER"), ("simulator.exercises.exercise", "FOLDER"),
     ("simulator.exercises.ladder", "RECORDING"), ("gpu.recorded", "FOLDER"),
     ("gpu.scale.recorded", "FOLDER"), ("ui.lessons.parse", "FOLDER"), ("ui.view.presets", "FILE"),
-    ("ui.glossary.entry", "FILE"), ("ui.glossary.small_kernels", "FILE"),
+    ("ui.glossary.entry", "FILE"), ("ui.view.small_kernels", "FILE"),
 )  # fmt: skip
 # What else keeps what was read.
 KEEPING = ("simulator.broken_file", "simulator.verdict.neighbours", "ui.glossary.route",
@@ -99,7 +99,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                  "recorded/scale/nvidia-h200-x2.json"):  # fmt: skip
         shutil.copy(assets / file, copy / file)
     presets = (assets / "presets.toml").read_text(encoding="utf-8").split("\n[[preset]]")[:4]
-    small = (assets / "glossary.toml").read_text(encoding="utf-8").split("\n[broadcast]")[0]
+    small = (assets / "small_kernels.toml").read_text(encoding="utf-8").split("\n[broadcast]")[0]
     run = json.loads((assets / "recorded/nvidia-h200.json").read_text(encoding="utf-8"))
     squares = [one for one in run["comparisons"] if one["size"] == [4096, 4096, 4096]]
     for one in squares:
@@ -110,7 +110,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (copy / "lessons/01_one.md", LESSON.replace("NAME", "first")),
         (copy / "lessons/02_two.md", LESSON.replace("NAME", "second")),
         (copy / "presets.toml", "\n[[preset]]".join(presets)),
-        (copy / "glossary.toml", small),
+        (copy / "small_kernels.toml", small),
         (copy / "recorded/nvidia-h200.json", json.dumps(run | {"comparisons": squares}, indent=1)),
         (root / "GLOSSARY.md", WORDS),
     ):
@@ -180,7 +180,7 @@ def compiled() -> None:
 
 KERNEL, CATALOGUE = "assets/kernels/padded.cu", "assets/kernels/catalogue.toml"
 LESSON_FILE, EXERCISE = "assets/lessons/02_two.md", "assets/exercises/03_coalesce.toml"
-PRESETS, SMALL = "assets/presets.toml", "assets/glossary.toml"
+PRESETS, SMALL = "assets/presets.toml", "assets/small_kernels.toml"
 RUN, SCALE = "assets/recorded/nvidia-h200.json", "assets/recorded/scale/nvidia-h200-x2.json"
 CHANGED = 0  # the line that is told is the first one that the damage has changed
 SOMEWHERE = -1

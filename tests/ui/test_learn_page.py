@@ -15,7 +15,7 @@ from ui.drawing.viewport import USUAL
 from ui.lessons import export
 from ui.lessons.export import build_lesson
 from ui.lessons.judge import right_answer
-from ui.lessons.lesson import ExercisePart, Kind, Notes, QuestionPart, ScenePart, Stops
+from ui.lessons.lesson import SESSIONS, ExercisePart, Kind, Notes, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import lessons, parse_lesson
 from ui.lessons.played_scene import draw_scene
 from ui.lessons.quantities import find
@@ -91,7 +91,11 @@ def test_an_answer_is_kept_before_the_right_one_is_shown() -> None:
     assert not page.success
     page.number_input(key=field).set_value(right + 1)
     page.button(key=answer).click().run()
-    assert f"You said {right + 1:,}; it is {right:,}." in checked(page).error[0].value
+    assert checked(page).warning[0].value.startswith(f"**Not {right + 1:,}.** {question.hint}")
+    assert not page.error, "the second try is before the answer"
+    page.number_input(key=field).set_value(right + 2)
+    page.button(key=answer).click().run()
+    assert f"You said {right + 2:,}; it is {right:,}." in checked(page).error[0].value
     assert not page.session_state["learn_visit"].book.progress.questions
     page.button(key=f"again {part.name} 0").click().run()
     question = Visit(seed=SEED, drawings={part.name: 1}).variant(part)
@@ -111,6 +115,26 @@ def test_a_teacher_sees_answers_and_notes() -> None:
     for part in FIRST.parts:
         if isinstance(part, Notes):
             assert part.text in told
+
+
+def test_the_course_is_a_map_with_what_is_done() -> None:
+    page = AppTest.from_function(draw_a_map, default_timeout=60)
+    checked(page.run())
+    labels = [one.label for one in page.button]
+    assert len(labels) == len(lessons())
+    asked = len(FIRST.questions)
+    assert labels[0] == f"1. {FIRST.title} · 1 of {asked} right"
+    assert [one.value.split("**")[1] for one in page.markdown] == list(SESSIONS.values())
+
+
+def draw_a_map() -> None:
+    from ui.lessons.parse import lessons
+    from ui.lessons.visit import Visit
+    from ui.pages.learn import draw_map
+
+    visit = Visit(lesson="claims")
+    visit.answer(next(iter(lessons().values())).questions[0], 1, True)
+    draw_map(visit)
 
 
 @pytest.mark.deep

@@ -19,8 +19,9 @@ from ui.drawing.viewport import PHONE, USUAL
 from ui.gpu_charts.rows import INK
 from ui.lessons.__main__ import main
 from ui.lessons.charts import describe, draw_chart
-from ui.lessons.judge import Answer, check_texts, fill, judge, right_answer, value, words
+from ui.lessons.judge import Answer, check_texts, fill, hint, judge, right_answer, value, words
 from ui.lessons.lesson import (
+    SESSIONS,
     Chart,
     Claim,
     Kind,
@@ -178,6 +179,35 @@ def test_a_claims_verdict_follows_from_runs(claim: Claim) -> None:
     assert found != claim.found, "it has numbers of the run"
 
 
+def test_a_first_wrong_answer_has_a_hint() -> None:
+    for question in VARIANTS:
+        numbers = dict.fromkeys(question.quantities, 1)
+        assert question.hint.endswith((".", "?", "!")), question.name
+        assert hint(replace(question, wrong=()), numbers, -1)
+
+
+@pytest.mark.parametrize("session", [1, 2])
+def test_a_class_of_ninety_minutes_has_room_for_its_core(session: int) -> None:
+    """At 20 seconds a stop and 75 a question it takes half of the class."""
+    held = [one for one in lessons().values() if one.session == session]
+    parts = [part for one in held for part in one.parts]
+    stops = sum(len(part.stops) for part in parts if isinstance(part, Stops) and not part.is_more)
+    asked = sum(isinstance(part, QuestionPart) and not part.is_more for part in parts)
+    assert sum(one.minutes for one in held) <= 90
+    assert 30 <= stops <= 60
+    assert 12 <= asked <= 24
+
+
+def test_the_classes_come_first_and_in_order() -> None:
+    held = [one.session for one in lessons().values()]
+    assert set(held) == set(SESSIONS)
+    assert held == sorted(held, key=lambda session: session or len(SESSIONS))
+
+
+def test_a_claim_says_whose_it_is() -> None:
+    assert all(claim.notes and set(claim.notes) <= {1, 2, 3, 4, 5} for claim in CLAIMS)
+
+
 def test_names_of_questions_are_unique() -> None:
     names = [part.name for part in QUESTIONS]
     assert len(set(names)) == len(names)
@@ -200,6 +230,8 @@ def test_the_ladder_is_no_higher_than_a_window() -> None:
 @pytest.mark.parametrize(
     ("chart", "said"),
     [
+        (Chart.BOUNDS, "tiled, TILE 16: counted 15.5, measured 16.9 ms"),
+        (Chart.PREDICTIONS, "registers: counted 2.65 to 4.69 ms;"),
         (Chart.WAVES, "5,120 × 2,560 × 1,280 132, 132, 132, 4 of 132 places"),
         (Chart.SHAPES, "256 × 256 × 16,384 106%"),
         (Chart.ACCURACY, "tensor_half: error 4.9e-06, 415 TFLOP/s"),

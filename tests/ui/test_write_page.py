@@ -16,11 +16,11 @@ from simulator.exercises.exercise import exercises
 from simulator.verdict.form import NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from tests.until import until
-from ui.glossary.small_kernels import small_kernels
 from ui.lessons.progress import Progress
 from ui.user_kernel.draft import Draft, with_fields
 from ui.user_kernel.editor import Edited
 from ui.view import own_link
+from ui.view.small_kernels import small_kernels
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
 SCALE = """\

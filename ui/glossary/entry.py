@@ -7,9 +7,9 @@
     **latency**: Clock cycles from asking for a value until it can be used.
     <!-- chart: latencies -->
 
-The scene is an address of the Step page, as behind its question mark, and the place to look at, a
+The scene is an address of the Step page, as after its question mark, and the place to look at, a
 Mark of ui.lessons.lesson; without one the whole scene is meant. `own=` is one of the small kernels
-of assets/glossary.toml. The chart is a SmallChart: what a GPU alone can show.
+of assets/small_kernels.toml. The chart is a SmallChart: what a GPU alone can show.
 """
 
 from __future__ import annotations
@@ -21,19 +21,17 @@ from enum import StrEnum
 from pathlib import Path
 
 from simulator.broken_file import Broken, BrokenFileError, Entries, log, read_text
-from ui.glossary.small_kernels import small_kernels
 from ui.jobs.settings import may_write
 from ui.lessons.lesson import Mark
 from ui.lessons.parse import is_place
 from ui.run.standalone import parse_address
-from ui.view import own_link
+from ui.view.small_kernels import name_small
 from ui.view.view_url import View
 
 FILE = Path(__file__).resolve().parents[2] / "GLOSSARY.md"
 TERM = re.compile(r"\*\*(?P<term>[^*]+)\*\*: (?P<text>.+)", re.S)
 SCENE = re.compile(r"<!-- scene: (?P<address>\S+)(?: #(?P<mark>\S+))? -->")
 CHART = re.compile(r"<!-- chart: (?P<name>\S+) -->")
-OWN = re.compile(rf"(?<![^&]){own_link.PARAMETER}=(?P<name>[\w-]+)")
 
 
 def _error(line: int, sentence: str) -> BrokenFileError:
@@ -146,7 +144,7 @@ def _parse_scene(comment: str, line: int) -> SmallScene:
             "<!-- chart: latencies -->.",
         )
     try:
-        view = parse_address(OWN.sub(_encode_own, found["address"]))
+        view = parse_address(name_small(found["address"]))
         mark = None if found["mark"] is None else Mark(found["mark"])
     except ValueError as error:
         raise _error(line, f"This is no scene: {error}") from None
@@ -154,12 +152,3 @@ def _parse_scene(comment: str, line: int) -> SmallScene:
         scenes = "two scenes" if view.comparison else "one scene"
         raise _error(line, f"{mark} is no place of {scenes}.")
     return SmallScene(view, mark)
-
-
-def _encode_own(found: re.Match[str]) -> str:
-    """A small kernel's parameter as an address has it. Raises ValueError, BrokenFileError."""
-    name = found["name"]
-    if small_kernels() and name not in small_kernels().everything:
-        raise ValueError(f"there is no kernel {name}, only {', '.join(small_kernels())}.")
-    own = small_kernels()[name]
-    return f"{own_link.PARAMETER}={own_link.encode(own)}"

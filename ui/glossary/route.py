@@ -12,13 +12,14 @@ from starlette.routing import Route
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError, log
 from ui.drawing.palette import PALETTES
-from ui.glossary import entry, small_kernels
+from ui.glossary import entry
 from ui.glossary.chart import draw_sentence, draw_small_chart
 from ui.glossary.entry import SmallScene, glossary
 from ui.glossary.picture import draw_word
 from ui.jobs.workers import WorkerLostError
 from ui.lessons.markup import inline
 from ui.run.cache import answers
+from ui.view import small_kernels
 from ui.web_page.index_page import prefix
 
 EVERYDAY = {"beat", "half", "pair"}  # words that texts mostly use in another sense

@@ -12,13 +12,17 @@ from gpu.recorded import RecordedRun, newest
 from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape
 from simulator.broken_file import Broken, BrokenFileError
-from ui.gpu_charts import accuracy, latency, performance, roofline, shapes
+from ui.gpu_charts import accuracy, bounds, latency, performance, roofline, shapes
 from ui.lessons.lesson import Chart
 
 # The bars of the ladder, one window high: each rung once, in tiles of 16 where it has a choice.
 RUNGS = (
     "naive", "tiled", "transposed", "rows", "registers", "vectors", "pipelined", "warptiles",
     "cublas",
+)  # fmt: skip
+COUNTED = (
+    "naive", "tiled", "transposed", "padded", "rows", "registers", "vectors", "pipelined",
+    "warptiles",
 )  # fmt: skip
 STEADY = 1.05  # the 80th percentile of cuBLAS's times over the 20th, where nothing disturbed it
 # Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
@@ -53,6 +57,14 @@ def ladder(run: RecordedRun) -> Comparison:
     return performance.choose_kernels(largest_square(run), RUNGS)
 
 
+def counted(run: RecordedRun) -> Comparison:
+    """Rungs of the ladder whose work the hardware counted, at large square matrices."""
+    comparison = largest_square(run)
+    if not any(kernel.counters for kernel in comparison.kernels):
+        raise _lacking(run, "hardware counters")
+    return performance.choose_kernels(comparison, COUNTED)
+
+
 def in_waves(run: RecordedRun) -> tuple[Table, tuple[Shape, ...]]:
     """What a run knows of waves, and its shapes of IN_WAVES."""
     by_size = {shape.size: shape for shape in run.shapes}
@@ -81,6 +93,8 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
             return latency.draw_latencies(limits_of(run).latency, ink)
         case Chart.LADDER:
             return performance.draw_throughput(ladder(run), ink)
+        case Chart.PREDICTIONS | Chart.BOUNDS:
+            return bounds.draw_bounds(counted(run), ink, is_timed=chart is Chart.BOUNDS)
         case Chart.AGAINST_SIZE:
             return performance.draw_against_size(run.comparisons, ink)
         case Chart.ROOFLINE:
@@ -103,6 +117,8 @@ def describe(chart: Chart) -> str:
             return latency.describe(limits_of(run).latency)
         case Chart.LADDER:
             return performance.describe(ladder(run))
+        case Chart.PREDICTIONS | Chart.BOUNDS:
+            return bounds.describe(counted(run), is_timed=chart is Chart.BOUNDS)
         case Chart.AGAINST_SIZE:
             return "TFLOP/s of each kernel over the size of square matrices."
         case Chart.ROOFLINE:
@@ -121,7 +137,7 @@ def source(chart: Chart) -> str:
     """Where a chart's numbers come from, a sentence."""
     run = newest()
     size = ""
-    if chart in (Chart.LADDER, Chart.ROOFLINE):
+    if chart in (Chart.LADDER, Chart.PREDICTIONS, Chart.BOUNDS, Chart.ROOFLINE):
         size = f", at {' × '.join(map(str, largest_square(run).size))}"
     if chart is Chart.ACCURACY:
         size = f", at {' × '.join(map(str, ACCURATE_AT))}"

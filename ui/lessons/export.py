@@ -23,8 +23,9 @@ from ui.drawing.palette import PALETTES, css_colours
 from ui.drawing.viewport import PHONE, USUAL, VIEWPORTS
 from ui.gpu_charts import rows
 from ui.lessons import charts
-from ui.lessons.judge import cells, fill, judge, right_answer, words
+from ui.lessons.judge import cells, claim_title, fill, judge, right_answer, words
 from ui.lessons.lesson import (
+    MORE,
     ChartPart,
     Claim,
     ExercisePart,
@@ -107,6 +108,7 @@ def _part(part: Part, asked: int) -> str:
         case Stops():
             return (
                 f"<div class='stops'>{stops_html(part.stops, _pictures(part), opens=False)}</div>"
+                + (f"<p class='source'>{MORE}</p>" if part.is_more else "")
             )
         case ScenePart(view, text):
             return f"<figure class='played'>{_scene(view, text)}</figure>"
@@ -129,7 +131,8 @@ def _part(part: Part, asked: int) -> str:
         case Claim():
             numbers = {name: find(quantity) for name, quantity in part.quantities.items()}
             said = markdown(fill(part, part.found, numbers))
-            return f"<aside>{markdown(part.says)}<b>{part.verdict.capitalize()}.</b> {said}</aside>"
+            verdict = f"<b>{part.verdict.capitalize()}.</b>"
+            return f"<aside>{markdown(claim_title(part))}{verdict} {said}</aside>"
         case QuestionPart():
             return _question(part.variants[0], asked)
         case Broken():

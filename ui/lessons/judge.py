@@ -61,6 +61,14 @@ def judge(question: Question, numbers: Numbers, said: Answer) -> Judgement:
     return Judgement(False, because)
 
 
+def hint(question: Question, numbers: Numbers, said: Answer) -> str:
+    """What helps after a wrong answer, Markdown: what led to it, else the question's hint."""
+    for reason in question.wrong:
+        if wrong_answer(question, reason, numbers) == said:
+            return fill(question, reason.because, numbers)
+    return fill(question, question.hint, numbers)
+
+
 def words(question: Question, numbers: Numbers, answer: Answer) -> str:
     """An answer as it is read within a sentence."""
     match answer:
@@ -107,6 +115,11 @@ def fill(question: Question | Claim, template: str, numbers: Numbers) -> str:
         pieces.append(f"{number:,}")
 
 
+def claim_title(claim: Claim) -> str:
+    """A claim with the notes that make it, Markdown."""
+    return f"**Notes {', '.join(map(str, claim.notes))}**: {claim.says}"
+
+
 def cells(question: Question, numbers: Numbers) -> tuple[int, int]:
     """Rows and columns of the cells to click."""
     return value(question, question.rows, numbers), value(question, question.columns, numbers)
@@ -121,7 +134,7 @@ def wrong_answer(question: Question, reason: Reason, numbers: Numbers) -> Answer
 
 def check_texts(question: Question, numbers: Numbers) -> Sequence[str]:
     """Every text of a question, filled in. Raises QuestionError."""
-    templates = [question.ask, question.because]
+    templates = [question.ask, question.because, question.hint]
     templates += [reason.because for reason in question.wrong]
     templates += [option.text for option in question.options]
     return [fill(question, template, numbers) for template in templates]

@@ -32,6 +32,8 @@ class Chart(StrEnum):
 
     LATENCIES = "latencies"
     LADDER = "ladder"
+    PREDICTIONS = "predictions"  # bounds of kernels' times, from counts alone
+    BOUNDS = "bounds"  # the same beside the measured times
     AGAINST_SIZE = "against-size"
     ROOFLINE = "roofline"
     WAVES = "waves"
@@ -60,6 +62,7 @@ class Stops:
     """Stops that the arrow keys walk; a single one is a picture."""
 
     stops: tuple[Stop, ...]
+    is_more: bool = False  # whether a class of ninety minutes leaves them out
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class Measure(StrEnum):
     SECTORS = "sectors"
     WAVEFRONTS = "wavefronts"
     WAITS = "waits"  # of warps at barriers
+    WARP_STEPS = "warp-steps"  # statements that its warps ran, each counted for each warp
     STEP_SECTORS = "step-sectors"  # at the view's step
     STEP_WAVEFRONTS = "step-wavefronts"
     STEP_THREADS = "step-threads"  # those that run the statement
@@ -119,6 +123,7 @@ class Measure(StrEnum):
     VARIABLE = "variable"  # a number of the focused thread, after the view's step
     SHARED_CELL = "shared-cell"  # of a shared array, after the view's step
     ORDER_CELLS = "order-cells"  # of C that differ if blocks add to them in the opposite order
+    ROUNDED_CELLS = "rounded-cells"  # of C that differ where each product is rounded by itself
     LANE = "lane"  # with a row's and column's sum of a tensor core's tile, at the view's step
     COUNTER = "counter"  # of the whole launch: simulator.observers.counters
     RECORDED = "recorded"  # of a run on a GPU: a path, such as limits.latency.dram
@@ -183,6 +188,7 @@ class Question:
     fresh: Mapping[str, int]  # the numbers drawn for this visit
     answer: str  # of a number or a line; of a cell "row, column"
     because: str  # a template: the reason, once it is answered
+    hint: str  # likewise: after a first wrong answer that no reason of `wrong` is for
     wrong: tuple[Reason, ...]
     options: tuple[Option, ...]  # of a choice and an order
     rows: str  # of the cells, an expression; else ""
@@ -196,6 +202,15 @@ class QuestionPart:
 
     name: str
     variants: tuple[Question, ...]
+    is_more: bool = False  # whether a class of ninety minutes leaves it out
+
+
+# The classes of ninety minutes, by a lesson's session.
+SESSIONS: Mapping[int, str] = {
+    1: "First class: from one thread to a tile", 2: "Second class: from a tile to cuBLAS",
+    0: "Beyond both",
+}  # fmt: skip
+MORE = "More"  # the sign of a part that a class leaves out
 
 
 class Verdict(StrEnum):
@@ -212,6 +227,7 @@ class Claim:
 
     name: str  # of all claims
     says: str  # Markdown, in our words
+    notes: tuple[int, ...]  # which of the sets of notes claim it, as the lesson numbers them
     verdict: Verdict
     found: str  # Markdown, a template over the numbers
     holds: str  # an expression over the numbers: above 0 where the verdict holds
@@ -232,6 +248,7 @@ class Lesson:
     title: str
     minutes: int  # in class
     idea: str  # a sentence
+    session: int  # which class of ninety minutes it belongs to, from 1; 0 for none
     parts: tuple[Part, ...]
     file: str  # its name, without a folder
     lines: tuple[int, ...]  # where each part stands in it, from 1

@@ -60,6 +60,7 @@ from ui.lessons.lesson import (
 )
 from ui.lessons.quantities import OF_VIEW
 from ui.run.standalone import parse_address
+from ui.view.small_kernels import name_small
 from ui.view.view_url import View
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "assets" / "lessons"
@@ -84,6 +85,7 @@ class _Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     minutes: int
     idea: str
+    session: int = 0
 
 
 class _Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,6 +98,7 @@ class _Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Stops(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop: list[_Stop]
     view: str = ""
+    more: bool = False
 
 
 class _Scene(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -135,6 +138,8 @@ class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Kind
     ask: str
     because: str
+    hint: str = ""
+    more: bool = False
     answer: str | int = ""
     view: str = ""
     rows: str | int = ""
@@ -148,6 +153,7 @@ class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     says: str
+    notes: list[int]
     verdict: Verdict
     found: str
     holds: str
@@ -205,7 +211,9 @@ def read_lesson(text: str, file: str) -> Lesson:
                 names.add(part.name)
         parts.append(part)
     lines = tuple(block.line for block in blocks[1:])
-    return Lesson(name["name"], head.title, head.minutes, head.idea, tuple(parts), file, lines)
+    return Lesson(
+        name["name"], head.title, head.minutes, head.idea, head.session, tuple(parts), file, lines
+    )  # fmt: skip
 
 
 def _read_part(file: str, block: Block) -> Part:
@@ -308,7 +316,7 @@ class _Reader:
     def _view(self, address: str, step: int = 0) -> View:
         query = address + (f"&step={step}" if step else "")
         try:
-            return parse_address(query)
+            return parse_address(name_small(query))
         except ValueError as error:
             raise self._error(f"{query!r} is no view: {error}") from None
 
@@ -326,14 +334,14 @@ class _Reader:
                 scenes = "two scenes" if view.comparison else "one scene"
                 raise self._error(f"{one.mark} is no place of {scenes}.")
             stops.append(Stop(view, one.text, one.mark))
-        return Stops(tuple(stops))
+        return Stops(tuple(stops), found.more)
 
     def _question(self, found: _Question) -> QuestionPart:
         drawn = list(itertools.product(*found.fresh.values()))
         variants = [
             self._variant(found, dict(zip(found.fresh, values, strict=True))) for values in drawn
         ]
-        return QuestionPart(found.name, tuple(variants))
+        return QuestionPart(found.name, tuple(variants), found.more)
 
     def _variant(self, found: _Question, fresh: Mapping[str, int]) -> Question:
         """The question with its fresh numbers, which stand in views as {name}."""
@@ -350,7 +358,7 @@ class _Reader:
             raise self._error("A question for a line has a view, whose source it shows.")
         return Question(
             found.name, found.kind, found.ask, quantities, fresh, str(found.answer),
-            found.because,
+            found.because, found.hint,
             tuple(Reason(str(one.answer), one.because) for one in found.wrong),
             tuple(Option(one.text, str(one.value)) for one in found.option),
             str(found.rows), str(found.columns),
@@ -373,7 +381,7 @@ class _Reader:
 
     def _claim(self, found: _Claim) -> Claim:
         return Claim(
-            found.name, found.says, found.verdict, found.found, found.holds,
+            found.name, found.says, tuple(found.notes), found.verdict, found.found, found.holds,
             self._quantities(found.numbers, {}), {},
             self._view(found.view) if found.view else None,
         )  # fmt: skip

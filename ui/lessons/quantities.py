@@ -252,6 +252,23 @@ def _order_cells(view: View) -> int:
     return int((sum(parts) != sum(reversed(parts))).sum())
 
 
+def _rounded_cells(view: View) -> int:
+    """How many cells of a float32 C differ from a loop's that rounds products and sums apart."""
+    arguments = presets.inputs(view)
+    fused = simulate(load_kernel(view), load_launch(view), view.schedule).arrays["C"]
+    A, B = arguments["A"], arguments["B"]
+    C = np.zeros((len(A), B.shape[1]), np.float32)
+    for k in range(A.shape[1]):
+        C += A[:, k, None] * B[None, k]
+    return int((fused.reshape(C.shape) != C).sum())
+
+
+def _warp_steps(recording: Recording) -> int:
+    """The statements that a block's warps ran: one for each warp with an active lane at a step."""
+    starts = np.arange(0, recording.launch.threads, WARP_SIZE)
+    return sum(int(np.logical_or.reduceat(step.active, starts).sum()) for step in recording.steps)
+
+
 def find(quantity: Quantity) -> float:
     """A quantity's number with its digits, found in this process. Raises as measure, recorded."""
     if quantity.view is None:
@@ -275,6 +292,7 @@ OF_VIEW: Mapping[Measure, Callable[[_Moment], float]] = {
     Measure.SECTORS: lambda moment: int(moment.costs.sectors[-1]),
     Measure.WAVEFRONTS: lambda moment: int(moment.costs.wavefronts[-1]),
     Measure.WAITS: lambda moment: int(moment.costs.waits[-1]),
+    Measure.WARP_STEPS: lambda moment: _warp_steps(moment.recording),
     Measure.STEP_SECTORS: lambda moment: _rise(moment.costs.sectors, moment.at),
     Measure.STEP_WAVEFRONTS: lambda moment: _rise(moment.costs.wavefronts, moment.at),
     Measure.STEP_THREADS: lambda moment: int(moment.step.active.sum()),
@@ -282,6 +300,7 @@ OF_VIEW: Mapping[Measure, Callable[[_Moment], float]] = {
     Measure.VARIABLE: _variable,
     Measure.SHARED_CELL: _shared_cell,
     Measure.ORDER_CELLS: lambda moment: _order_cells(moment.view),
+    Measure.ROUNDED_CELLS: lambda moment: _rounded_cells(moment.view),
     Measure.LANE: lambda moment: _lane(moment.step, *map(int, moment.of.split())),
     Measure.COUNTER: _counter,
 }

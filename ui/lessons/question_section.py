@@ -8,8 +8,18 @@ import streamlit as st
 
 from ui.gpu_charts.performance import size_name
 from ui.lessons.component import draw_picker
-from ui.lessons.judge import Answer, cells, fill, judge, right_answer, words, wrong_answer
-from ui.lessons.lesson import Claim, Kind, Measure, Question, QuestionPart, Verdict
+from ui.lessons.judge import (
+    Answer,
+    cells,
+    claim_title,
+    fill,
+    hint,
+    judge,
+    right_answer,
+    words,
+    wrong_answer,
+)
+from ui.lessons.lesson import MORE, Claim, Kind, Measure, Question, QuestionPart, Verdict
 from ui.lessons.markup import code_lines
 from ui.lessons.quantities import measure, recorded, recorded_size, rounded
 from ui.lessons.visit import Given, Visit
@@ -26,6 +36,7 @@ GPU_PAGE = "ui/pages/compare.py"
 # Keys of what chooses M, N, K there: of a comparison, and of the run over shapes.
 RECORDED_SIZE, SHAPES_SIZE = "recorded_size", "shapes_size"
 RIGHT, WRONG = ":material/check_circle:", ":material/cancel:"
+HINT = ":material/lightbulb:"
 
 
 def find_numbers(question: Question | Claim) -> Mapping[str, float]:
@@ -48,14 +59,15 @@ def draw_question(
 ) -> None:  # fmt: skip
     """Draw a question; once it is answered its reason, from the run, and the scene that shows it.
 
-    number is its place in the lesson, from 1.
+    A first wrong answer gets a hint and a second try. number is its place in the lesson, from 1.
     """
     question = visit.variant(part)
     numbers = find_numbers(question)
     given = visit.given.get(part.name)
     key = f"{part.name} {visit.drawings.get(part.name, 0)}"
     with st.container(border=True, key=f"question {part.name}"):
-        st.markdown(f"**Question {number}.** {fill(question, question.ask, numbers)}")
+        sign = f" :gray-badge[{MORE}]" if part.is_more else ""
+        st.markdown(f"**Question {number}.**{sign} {fill(question, question.ask, numbers)}")
         is_row = question.kind is Kind.NUMBER  # its field and the button stand side by side
         # A form sends what stands in the field with the click on the button, and with Enter.
         is_form = is_row and given is None
@@ -64,6 +76,14 @@ def draw_question(
             answer = _draw_answer(question, numbers, given, key, read_source)
             if given is None:
                 _draw_answer_button(part, visit, question, numbers, answer, key)
+        tried = visit.tried.get(part.name)
+        if given is None and tried is not None:
+            said = "Not that order." if question.kind is Kind.ORDER else (
+                f"Not {words(question, numbers, tried)}."
+            )  # fmt: skip
+            st.warning(
+                f"**{said}** {hint(question, numbers, tried)} Try once more.", icon=HINT,
+            )  # fmt: skip
         if given is not None:
             _draw_judgement(question, numbers, given)
             _draw_buttons(part, visit, question, given, key, open_view)
@@ -81,7 +101,7 @@ def draw_claim(claim: Claim, open_view: Callable[[View], None]) -> None:
         ),
     ):
         with st.container(width="stretch"):
-            st.markdown(f"{claim.says} :{colour}-badge[{icon} {claim.verdict}]")
+            st.markdown(f"{claim_title(claim)} :{colour}-badge[{icon} {claim.verdict}]")
             st.markdown(fill(claim, claim.found, find_numbers(claim)))
         with st.container(width="content"):
             _draw_evidence(claim, claim.name, open_view)

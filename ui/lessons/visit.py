@@ -13,7 +13,7 @@ from ui.lessons.progress import Book
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer that was given, for good: the next one is to other numbers."""
+    """An answer that was given, for good, by the second try: the next is to other numbers."""
 
     answer: Answer
     is_right: bool
@@ -29,6 +29,7 @@ class Visit:
     is_teacher: bool = False  # whether answers and notes are shown
     drawings: dict[str, int] = field(default_factory=dict)  # how often a question was drawn anew
     given: dict[str, Given] = field(default_factory=dict)  # by the question's name
+    tried: dict[str, Answer] = field(default_factory=dict)  # a first answer that was wrong
     book: Book = field(default_factory=Book)  # with the questions that were answered right once
 
     def variant(self, part: QuestionPart) -> Question:
@@ -38,7 +39,10 @@ class Visit:
         return part.variants[(first + self.drawings.get(part.name, 0)) % count]
 
     def answer(self, part: QuestionPart, answer: Answer, is_right: bool) -> None:
-        """Keep an answer."""
+        """Keep an answer; a first wrong one leaves a second try."""
+        if not is_right and part.name not in self.tried:
+            self.tried[part.name] = answer
+            return
         self.given[part.name] = Given(answer, is_right)
         if is_right:
             self.book.progress = self.book.progress.with_question(part.name)
@@ -47,6 +51,7 @@ class Visit:
         """Ask a question again, with other numbers where it has some."""
         self.drawings[part.name] = self.drawings.get(part.name, 0) + 1
         self.given.pop(part.name, None)
+        self.tried.pop(part.name, None)
 
     def count(self, parts: tuple[QuestionPart, ...]) -> Mapping[str, int]:
         """How many of some questions were answered right, and how many there are."""

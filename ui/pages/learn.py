@@ -20,6 +20,8 @@ from ui.lessons import charts, markup, picture
 from ui.lessons.component import draw_stops, play_scene, write_address
 from ui.lessons.export import build_lesson, work_of
 from ui.lessons.lesson import (
+    MORE,
+    SESSIONS,
     ChartPart,
     Claim,
     ExercisePart,
@@ -46,7 +48,7 @@ from ui.step.state import step_state
 from ui.view import presets
 from ui.view.view_url import View
 from ui.web_page.browser import browser_theme, known_viewport
-from ui.web_page.popover import draw_popover
+from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
 from ui.web_page.style import draw_style
 from ui.web_page.web_files import read_web
@@ -145,6 +147,10 @@ def draw_controls(visit: Visit) -> Lesson | Broken:
             "For the teacher", visit.is_teacher, key="learn_teacher",
             help="Answers, notes, times, and what students often say.",
         )  # fmt: skip
+        course = draw_popover("Course", ":material/map:", "learn_course")
+        if course.is_drawn:
+            with course.container:
+                draw_map(visit)
         words = draw_popover("Words", ":material/dictionary:", "learn_words")
         if words.is_drawn:
             with words.container:
@@ -155,6 +161,35 @@ def draw_controls(visit: Visit) -> Lesson | Broken:
                 draw_files(visit, lesson)
     store_address(visit)
     return lesson
+
+
+def draw_map(visit: Visit) -> None:
+    """Draw the course: its classes, their lessons, and what is answered right in each."""
+    every = list(lessons().everything.items())
+    for session, title in SESSIONS.items():
+        shown = [
+            (number, one) for number, (_, one) in enumerate(every, 1)
+            if isinstance(one, Lesson) and one.session == session
+        ]  # fmt: skip
+        minutes = sum(one.minutes for _, one in shown)
+        st.markdown(f"**{title}**, {minutes} minutes")
+        for number, one in shown:
+            counted = visit.count(one.questions)
+            icon = ":material/radio_button_unchecked:"
+            if counted["solved"]:
+                is_done = counted["solved"] == counted["of"]
+                icon = ":material/check_circle:" if is_done else ":material/pending:"
+            st.button(
+                f"{number}. {one.title} · {counted['solved']} of {counted['of']} right", icon=icon,
+                key=f"map {one.name}", type="tertiary", disabled=one.name == visit.lesson,
+                on_click=functools.partial(choose_on_map, visit, one.name),
+            )  # fmt: skip
+
+
+def choose_on_map(visit: Visit, name: str) -> None:
+    """Open a lesson, and close the map."""
+    close_popovers()
+    choose_lesson(visit, name)
 
 
 def draw_files(visit: Visit, lesson: Lesson | Broken) -> None:
@@ -197,6 +232,8 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
             walked = markup.stops_html(part.stops, pictures, opens=True)
             if look.theme != "light":
                 walked += f"<style>{markup.css_on_paper(pictures, printed)}</style>"
+            if part.is_more:
+                st.markdown(f":gray-badge[{MORE}]", help="A class of ninety minutes leaves it out.")
             opened = draw_stops(walked, len(part.stops), f"stops {key}")
             if opened is not None:
                 open_view(part.stops[opened].view)
@@ -246,9 +283,9 @@ def draw_chart(part: ChartPart, key: str) -> None:
 def draw_next(visit: Visit) -> None:
     """Draw the way to the next lesson that can be shown."""
     names = list(lessons().everything)
-    behind = [name for name in names[names.index(visit.lesson) + 1 :] if name in lessons()]
-    if behind:
-        following = lessons()[behind[0]]
+    later = [name for name in names[names.index(visit.lesson) + 1 :] if name in lessons()]
+    if later:
+        following = lessons()[later[0]]
         st.button(
             f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
             key="next_lesson", on_click=functools.partial(choose_lesson, visit, following.name),

@@ -19,7 +19,6 @@ from simulator.verdict.form import LaunchForm, UserKernel
 from simulator.verdict.verdict import State
 from ui.drawing.palette import PALETTES
 from ui.glossary.component import explain_words
-from ui.glossary.small_kernels import is_small
 from ui.jobs.settings import WRITE_IS_OFF, may_write
 from ui.jobs.workers import StoppedError, WorkerLostError
 from ui.lessons.progress_section import draw_progress_file, remember_progress, restore_book
@@ -45,6 +44,7 @@ from ui.user_kernel.problems import Problem, mark_hazards, mark_line
 from ui.user_kernel.uploads import ENDINGS, ZIP, UploadError, openable, read_files, zipped
 from ui.user_kernel.verdict_section import draw_first_button, draw_verdict
 from ui.view import own_link, presets
+from ui.view.small_kernels import is_small
 from ui.view.view_url import View, from_query, to_query
 from ui.web_page.announcer import announce
 from ui.web_page.downloads import download_button

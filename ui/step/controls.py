@@ -18,13 +18,13 @@ from simulator.catalogue import Entry
 from simulator.launch import Dim3
 from ui.drawing.look import Held, Level, Stage, parse_held
 from ui.glossary.component import draw_glossary
-from ui.glossary.small_kernels import is_small
 from ui.run.broken_section import list_broken
 from ui.run.cache import answers, load_opened
 from ui.run.compute import figure_key, find_same_place, recording_key
 from ui.run.mailbox import mailbox
 from ui.step.state import KERNEL, control_key, step_state, story_key
 from ui.view import own_link, presets, shown_kernel
+from ui.view.small_kernels import is_small
 from ui.view.view_url import (
     INPUTS,
     LARGEST,

@@ -1,5 +1,5 @@
 // Stops of a lesson: one is shown. The arrow keys walk the stops, or step the scene, that are nearest
-// to the window's middle.
+// to the window's middle, and go on to the next stops, and to the next lesson.
 export const TYPED_INTO = "input, textarea, select, [contenteditable=true], [role=combobox], [role=listbox], .picker, dialog";
 
 // Where the reader was in stops that were drawn before, as after the browser's Back.
@@ -23,16 +23,21 @@ export function startStops(root) {
     buttons.forEach((one) => one.setAttribute("aria-disabled", !stops[at + Number(one.dataset.walk)]));
   }
 
+  // False where a key would go on: the stops have ended, and the place says so already.
   root.walk = (by) => {
     if (!stops[at + by]) {
-      if (place && by > 0) place.textContent = `${at + 1} of ${stops.length}\nthe end`;
-      return;
+      const end = `${at + 1} of ${stops.length}\nthe end`;
+      if (!place || by < 0) return true;
+      if (place.textContent === end) return false;
+      place.textContent = end;
+      return true;
     }
     at += by;
     show();
     if (matchMedia("(max-width: 640px)").matches) {
       stops[at].querySelector(".mark")?.scrollIntoView({ block: "nearest" });
     }
+    return true;
   };
   buttons.forEach((one) => (one.onclick = () => root.walk(Number(one.dataset.walk))));
   root.classList.add("walking");
@@ -50,6 +55,14 @@ export function nearestWalked() {
   return seen.sort(([one], [other]) => one - other)[0]?.[1];
 }
 
+// From the last of some stops to the next ones; from a lesson's last stops to the next lesson.
+function goOn(root) {
+  const all = [...document.querySelectorAll(".walking")].filter((one) => one.querySelector("[data-walk]"));
+  const next = all[all.indexOf(root) + 1];
+  if (next) next.scrollIntoView({ block: "center" });
+  else document.querySelector(".st-key-next_lesson button")?.click();
+}
+
 // Where a key walks to: -1 back, 1 on; nowhere for another key.
 export function walkOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (ctrlKey || metaKey || altKey || shiftKey) return undefined;
@@ -63,6 +76,6 @@ export function walkByKey(event) {
   const root = nearestWalked();
   if (!root?.walk) return; // a scene's player has keys of its own
   event.preventDefault();
-  root.walk(by);
-  root.scrollIntoView({ block: "nearest" });
+  if (root.walk(by)) root.scrollIntoView({ block: "nearest" });
+  else goOn(root);
 }

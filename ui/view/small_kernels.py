@@ -1,8 +1,9 @@
-"""Kernels of a few lines that show a word which no kernel of the catalogue shows."""
+"""Kernels of a few lines that show what no kernel of the catalogue shows: to words and lessons."""
 
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 
 import msgspec
@@ -16,8 +17,10 @@ from simulator.broken_file import (
     read_text,
 )
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, UserKernel
+from ui.view import own_link
 
-FILE = Path(__file__).resolve().parents[2] / "assets" / "glossary.toml"
+FILE = Path(__file__).resolve().parents[2] / "assets" / "small_kernels.toml"
+OWN = re.compile(rf"(?<![^&]){own_link.PARAMETER}=(?P<name>[\w-]+)")
 
 
 class _SmallKernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,6 +48,21 @@ def small_kernels() -> Entries[UserKernel]:
         except msgspec.ValidationError as error:
             found[name] = misfit(error, text, FILE.name, name)
     return Entries(found)
+
+
+def name_small(address: str) -> str:
+    """An address of the Step page with a small kernel, own=NAME, as the page itself has it.
+
+    Raises ValueError for a name that there is not, BrokenFileError for a kernel with a mistake.
+    """
+    return OWN.sub(_encode, address)
+
+
+def _encode(found: re.Match[str]) -> str:
+    name = found["name"]
+    if small_kernels() and name not in small_kernels().everything:
+        raise ValueError(f"there is no kernel {name}, only {', '.join(small_kernels())}.")
+    return f"{own_link.PARAMETER}={own_link.encode(small_kernels()[name])}"
 
 
 def is_small(own: UserKernel) -> bool:
