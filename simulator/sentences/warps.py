@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+
 from simulator.language.tree import Barrier, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
@@ -43,9 +45,10 @@ def warp(recording: Recording, step: Step, number: int) -> tuple[str, ...]:
         requests(recording, step, number), key=lambda one: (one.degree, one.wavefront_count),
         reverse=True,
     )  # fmt: skip
-    if not found:
-        return (f"Warp {number}: {lanes} active.",)
     costs = counted([_cost(request) for request in found])
+    costs += counted(_costs_of_constants(step, number))
+    if not costs:
+        return (f"Warp {number}: {lanes} active.",)
     return tuple(
         f"Warp {number}, {lanes}: {'; '.join(costs[:shown])}." for shown in range(len(costs), 0, -1)
     )
@@ -66,3 +69,21 @@ def _cost(request: Request) -> str:
     if len(request.lanes_by_word) == 1 < int(request.active.sum()):
         return f"{text}one word for all (broadcast), {waves}"
     return f"{text}no conflict, {waves}"
+
+
+def _costs_of_constants(step: Step, number: int) -> list[str]:
+    """What a warp's loads from constant memory cost: a turn for each address that lanes differ in.
+
+    CUDA C++ Programming Guide, Device Memory Accesses, Constant Memory.
+    """
+    lanes, found = slice(number * WARP_SIZE, (number + 1) * WARP_SIZE), []
+    for access in step.accesses:
+        asking = (access.active & access.in_bounds)[lanes]
+        if access.space is not MemorySpace.CONSTANT or not asking.any():
+            continue
+        turns = np.unique(access.offsets[lanes][asking]).size
+        cost = "one value for all, 1 turn" if turns == 1 else (
+            f"{turns} addresses, one after another, {turns} turns"
+        )  # fmt: skip
+        found.append(f"reads {access.name}, constant memory: {cost}")
+    return found

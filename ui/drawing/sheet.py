@@ -82,7 +82,7 @@ class Sheet(Protocol[Shown]):
     heading: Heading
     timeline: Rectangle  # it covers all steps
     tall: bool  # whether it is fitted to its room's width alone
-    has_places: bool  # whether global memory and the chip have a place each, if there is room
+    far_share: float  # of the width of global memory and the chip, the former's; 0 without both
     has_clock: bool  # whether a GPU's clock was recorded of it
     warps: int  # how many have a row at the foot of the chip
     near: Rectangle  # around the stage, of two scenes around both

@@ -28,6 +28,7 @@ from ui.drawing.paths import box, px
 from ui.lecture.arrays import ArrayName, array_of
 from ui.lecture.buffers_stage import BuffersStage
 from ui.lecture.colours import mix
+from ui.lecture.fragments_stage import FragmentsStage
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.product_stage import ProductStage
 from ui.lecture.warp_rows import WarpRows
@@ -36,6 +37,7 @@ HEAD = 7.0  # pixels, of an arrow's head
 BEND = 0.5  # of the way, where an arrow's curve has its handles
 PALER = 0.4  # of the paper in a line's colour: a number that it crosses is still read
 MOST = 64  # values that travel at a step
+Board = ProductStage | FragmentsStage
 BOW = 0.25  # of a cell, how far a line to a reader bends aside
 TIP = 7.0  # pixels, of its head
 ASIDE = 0.02  # of a cell's width, where one from above ends: the numbers of cells above stay free
@@ -55,7 +57,7 @@ class CrossingsPanel:
 
     def __init__(
         self, model: SceneModel, palette: Palette, far: GlobalMemoryPanel,
-        boards: Mapping[ProductStage, Callable[[Step], bool]], gate: WarpRows | None,
+        boards: Mapping[Board, Callable[[Step], bool]], gate: WarpRows | None,
         buffers: BuffersStage | None, is_below: bool,
     ) -> None:  # fmt: skip
         """boards says of each board at which steps it is shown; gate has the warps, if any.
@@ -142,10 +144,10 @@ class CrossingsPanel:
         """Nothing can be clicked: what lies under an arrow can."""
         return None
 
-    def _board(self, step: Step) -> ProductStage | None:
+    def _board(self, step: Step) -> Board | None:
         return next((board for board, is_shown in self._boards.items() if is_shown(step)), None)
 
-    def _lanes(self, step: Step, board: ProductStage) -> Iterator[tuple[AccessKind, list[Lane]]]:
+    def _lanes(self, step: Step, board: Board) -> Iterator[tuple[AccessKind, list[Lane]]]:
         """What the lanes of a warp move across the border, by access.
 
         It is the focused thread's warp, or the first that runs where that one does not.
@@ -188,7 +190,7 @@ class CrossingsPanel:
                 yield access.kind, group
 
     def _near_box(
-        self, step: Step, board: ProductStage, array: ArrayName, cell: int
+        self, step: Step, board: Board, array: ArrayName, cell: int
     ) -> Box | None:  # fmt: skip
         """Where a cell of shared memory is: among the tiles that take turns, or on the board."""
         found = None if self._buffers is None else self._buffers.cell_box(array.name, cell)
@@ -212,7 +214,7 @@ class CrossingsPanel:
         """Where a thread stands among the warps, for what it loads into its registers."""
         return None if self._gate is None else self._gate.box(step, thread)
 
-    def _fans(self, step: Step, board: ProductStage) -> str:
+    def _fans(self, step: Step, board: Board) -> str:
         """Lines from each cell that the focused thread reads to all threads that read it now."""
         path = ""
         thread = self._model.thread

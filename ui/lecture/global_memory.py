@@ -6,6 +6,8 @@ Where there is little room, as on a phone or on one of two sides, it is a map wi
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from simulator import Step
@@ -28,11 +30,12 @@ from ui.drawing.hit import GLOBAL, Hit
 from ui.drawing.motions import Box, Place
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
+from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.board import Boards, sums_of_threads
 from ui.lecture.cells import LARGEST_NUMBER, Cells, number_size, number_width
 from ui.lecture.colours import fading, mix
-from ui.lecture.layout import Areas
+from ui.lecture.layout import HIGH_BAR_ROW, Areas
 from ui.lecture.letters import Letters, cut_name, text_width
 
 THINNEST = 10.0  # pixels of a matrix's side
@@ -42,8 +45,9 @@ SHADES = 8  # of a sum on its way into C
 ROW = 1.5  # of a number's height, a row of cells, at least
 NARROWEST = 1.2  # likewise, a cell's width
 LARGEST = 4.0  # likewise, its width and its height at most
-STRETCH = 1.4  # a cell of a map without numbers, its longer side by its shorter, at most
+STRETCH = 1.8  # a cell of a map without numbers, its longer side by its shorter, at most
 PAST = 0.45  # of a tile's colour, that of a tile that was used before
+CORNER_WIDTH = 9.0  # of a small letter, what bars of loads need left of B at least
 ARROW = 5.0  # pixels, half the height of the head of the path along K
 
 
@@ -57,7 +61,7 @@ class GlobalMemoryPanel:
         self._model, self._palette, self._letters = model, palette, letters
         self._product, self._reader = product, reader
         self._arrays = {name: ArrayName(name, MemorySpace.GLOBAL) for name in product.names}
-        self._maps = self._place(areas)
+        self._maps, self.bars = self._place_with_bars(areas)
         self._sizes = {
             name: number_size(cells, reader.longest(self._arrays[name]), letters.small)
             for name, cells in self._maps.items()
@@ -73,9 +77,31 @@ class GlobalMemoryPanel:
         self._cell_lines, self._focus_lines = self._draw_cell_lines(), self._draw_focus_lines()
         self._block_bounds = _bounds(self._maps[product.C], np.flatnonzero(self._block))
 
-    def _place(self, areas: Areas) -> dict[str, Cells]:
+    def _place_with_bars(self, areas: Areas) -> tuple[dict[str, Cells], Rectangle]:
+        """The cells of A, B and C, and the room for bars: left of B, or where that is small below.
+
+        Left of B and above A nothing else stands, and the matrices have the room below.
+        """
+        letters, far = self._letters, areas.far
+        if far is None:
+            return self._place(areas.maps), areas.maps
+        whole = replace(areas.maps, bottom=far.bottom - 0.4 * letters.small)
+        a, b, _ = (found := self._place(whole)).values()
+        name = 1.6 * letters.small  # of B at its left, and of A above it
+        corner = Rectangle(whole.left, whole.top, b.left - name, a.top - name)
+        if (corner.width < CORNER_WIDTH * letters.small
+                or corner.height < 2 * HIGH_BAR_ROW * letters.name):  # fmt: skip
+            found = self._place(areas.maps)
+            bottom = max(cells.bottom for cells in found.values()) + 2 * letters.small
+            corner = Rectangle(
+                far.left + 0.7 * letters.name, bottom, far.right - 0.7 * letters.name,
+                far.bottom - 0.7 * letters.small,
+            )  # fmt: skip
+        return found, corner
+
+    def _place(self, room: Rectangle) -> dict[str, Cells]:
         """The cells of A, B and C: with room for their numbers, if there is enough."""
-        room, letters = areas.maps, self._letters
+        letters = self._letters
         M, N, K = self._product.M, self._product.N, self._product.K
         name = 1.3 * letters.small
         across, down = room.width - GAP, room.height - GAP - name
@@ -292,11 +318,6 @@ class GlobalMemoryPanel:
             if at is not None:
                 return Hit(GLOBAL + name, at[0] * cells.columns + at[1])
         return None
-
-    @property
-    def bottom(self) -> float:
-        """Where the lowest matrix ends."""
-        return max(cells.bottom for cells in self._maps.values())
 
     def has(self, name: str) -> bool:
         """Whether an array is one of the matrices."""

@@ -11,6 +11,7 @@ from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
 
 SOURCE_SHARE = 0.37  # of the width
 FAR_SHARE = 0.52  # of the room of both places' width: global memory's, the chip has the rest
+FAR_SHARE_OF_TENSOR_CORE = 0.28  # likewise: a tensor core's bits need more than half
 TALL_FAR_SHARE = 0.44  # likewise of its height, where the chip is below
 PLACES_HEIGHT = 1.7  # of a phone's width, both places one below the other
 TITLE = 1.9  # of a name's letter, the line with a place's name
@@ -76,17 +77,21 @@ AnyAreas = TypeVar("AnyAreas", bound=Areas)
 
 
 def areas_for(
-    look: Look, has_places: bool = True, warps: int = 0, has_clock: bool = False
+    look: Look, far_share: float = FAR_SHARE, warps: int = 0, has_clock: bool = False
 ) -> LectureAreas:
     """Divide a room into its areas, with places for global memory and the chip or one stage.
 
-    warps is how many have a row at the foot of the chip; has_clock is whether a strip of what a
-    GPU's clock said has room under the timeline, if there is any.
+    far_share is global memory's share of the width of both places, 0 for one stage; warps is how
+    many have a row at the foot of the chip; has_clock is whether a strip of what a GPU's clock said
+    has room under the timeline, if there is any.
     """
     letters = letters_for(look)
     is_tall = look.width < TALL_WIDTH
+    has_places = far_share > 0
     areas = (_tall if is_tall else _wide)(look, letters, has_places, has_clock)
-    return with_places(areas, letters, is_tall, warps) if has_places else areas
+    if has_places:
+        return with_places(areas, letters, is_tall, warps, far_share=far_share)
+    return _with_warps(areas, letters, warps)
 
 
 def _wide(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> LectureAreas:

@@ -233,7 +233,7 @@ class PairSheet:
         self.size = (areas.width, areas.height)
         self.heading = Heading(*areas.heading, self.letters.heading)
         self.timeline = areas.timeline
-        self.tall, self.has_places, self.warps = areas.tall, False, 0
+        self.tall, self.far_share, self.warps = areas.tall, 0.0, 0
         self.has_clock = any(clock is not None for clock in clocks)
         left, right = (one.stage for one in areas.sides)
         self.near = Rectangle(left.left, left.top, right.right, right.bottom)

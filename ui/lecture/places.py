@@ -23,17 +23,17 @@ from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
 BAR = 0.62  # of its letter's height, a bar with its words at its right
-HIGH_BAR = 1.1  # likewise, one with its words above it
+TALLEST = 2.6  # likewise, one with its words above it, at most
 
 
 class PlacesPanel:
     """The frames of both places, their names, the wait for a value there, and the bars."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, bottom: float,
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, room: Rectangle,
         has_grid: bool, most: int | None = None,
     ) -> None:  # fmt: skip
-        """The bars have the room below the bottom, where the matrices end.
+        """room is that of the bars.
 
         has_grid is whether the chip's place shows the whole grid instead. In a pair most is what a
         whole bar is on both sides, and there is no bar of the naive kernel.
@@ -48,13 +48,13 @@ class PlacesPanel:
         self._most = most or max(self._loads[-1] if self._loads else 0,
                                  self._naive[-1] if self._naive else 0, 1)  # fmt: skip
         self._rows = BARS if most is None else 1
-        end = self._far.bottom - 0.7 * letters.small
-        each = (end - bottom - 2 * letters.small) / self._rows
+        self._room = room
+        each = room.height / self._rows
         size = min(each / HIGH_BAR_ROW, letters.name)
         self._has_words_above = size >= letters.small
         self._size = size if self._has_words_above else letters.small
-        self._line = (HIGH_BAR_ROW if self._has_words_above else 1.35) * self._size
-        self._top = end - self._rows * self._line
+        self._line = each if self._has_words_above else 1.35 * self._size
+        self._top = room.bottom - self._rows * self._line
 
     def static(self) -> list[Trace]:
         """The names, and how long a value takes from each place."""
@@ -95,23 +95,16 @@ class PlacesPanel:
 
     def changing(self, step: Step) -> list[Trace]:
         """The counts above the bars, or at their right: only texts change."""
-        letters, palette = self._letters, self._palette
-        left = self._far.left + 0.7 * letters.name
-        above = (0.5 * HIGH_BAR_ROW - 0.5 * HIGH_BAR - 0.2) * self._size
-        bars = self._bars(step)
+        palette, bars = self._palette, self._bars(step)
         points = [
-            (left, bar.top - above) if self._has_words_above
-            else (self._end, (bar.top + bar.bottom) / 2)
-            for _, bar, _ in bars
+            (whole.left, whole.top - 0.75 * self._size) if self._has_words_above
+            else (self._room.right, (whole.top + whole.bottom) / 2)
+            for whole, *_ in bars
         ]  # fmt: skip
         return [
             words(points, [text for *_, text in bars], self._size, palette.ink,
                   "middle right" if self._has_words_above else "middle left", SANS)
         ]  # fmt: skip
-
-    @property
-    def _end(self) -> float:
-        return self._far.right - 0.7 * self._letters.name
 
     def _bars(self, step: Step) -> list[tuple[Rectangle, Rectangle, str]]:
         """The most that a bar can be, the bar, and its words; the kernel's own is the last."""
@@ -119,18 +112,22 @@ class PlacesPanel:
         rows = [(f"{kernel} loads", self._loads[step.number])]
         if self._naive is not None and kernel != "naive":
             rows.insert(0, ("naive loads", self._naive[step.number]))
-        left = self._far.left + 0.7 * self._letters.name
-        if self._has_words_above:
-            room, down, high = self._end - left, 0.7 * self._line, HIGH_BAR
-        else:
-            longest = max(text_width(f"{name} {self._most:,}", self._size) for name, _ in rows)
-            room, down, high = max(20.0, self._end - longest - 10 - left), 0.5 * self._line, BAR
-        found = []
+        area, size, found = self._room, self._size, []
+        longest = max(text_width(f"{name} {self._most:,}", size) for name, _ in rows)
+        beside = 0.0 if self._has_words_above else longest + 10
         for i, (name, count) in enumerate(rows, self._rows - len(rows)):
-            middle, half = self._top + i * self._line + down, 0.5 * high * self._size
-            whole = Rectangle(left, middle - half, left + room, middle + half)
-            bar = replace(whole, right=left + room * count / self._most)
-            found.append((whole, bar, f"{name} {count:,}"))
+            low = self._top + (i + 1) * self._line - 0.2 * size
+            high = min(self._line - 1.7 * size, TALLEST * size) if self._has_words_above else (
+                BAR * size
+            )  # fmt: skip
+            whole = Rectangle(
+                area.left, low - high, max(area.left + 20, area.right - beside), low
+            )  # fmt: skip
+            bar = replace(whole, right=whole.left + whole.width * count / self._most)
+            text = f"{name} {count:,}"
+            if self._has_words_above and text_width(text, size) > whole.width:
+                text = f"{name.removesuffix(' loads')} {count:,}"
+            found.append((whole, bar, text))
         return found
 
     def shapes(self, step: Step) -> list[Shape]:

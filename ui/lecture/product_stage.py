@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +39,18 @@ from ui.lecture.cells import (
     window_start,
 )
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters
+from ui.lecture.letters import MONO_WIDTH, Letters
+from ui.lecture.sectors import Sectors
 from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of a window
 DEEPEST = 8  # of the factors
 ROW = 1.75  # of a number's height, a row of cells; as wide at least
 LARGEST_CELL = 6.0  # likewise, its width and its height at most
+SIGNS = ("\u00a0\u00a0", "× ", "+ ", "= ")  # before a product's factors, the sum before and after
+LARGEST_WRITTEN = 2.2  # of the smallest number, one of these
+WRITTEN_SHARE = 0.38  # of the chip's width, where the sectors stand beside them
+WRITTEN = 1.3  # of a number's height, from one of them to the next
 
 Contents = tuple[Content | None, Content | None, Content | None]  # left, upper, sums
 
@@ -65,6 +72,9 @@ class ProductStage:
         self._drawn: tuple[int, Contents] = (-1, (None, None, None))
         self._lit_cells: dict[tuple[int | None, int], frozenset[int]] = {}
         self._left, self._top, self._sums = self._windows(areas.corner)
+        written, sectors = self._free_rooms()
+        self._written_room = written
+        self._sectors = Sectors(model, palette, letters, sectors) if self._has_far else None
 
     def matches(self, step: Step) -> bool:
         """Whether this board is the one that a step belongs to: that of the nearest product."""
@@ -168,6 +178,21 @@ class ProductStage:
         )
         return left, top, sums
 
+    def _free_rooms(self) -> tuple[Rectangle, Rectangle]:
+        """Where the product is written, and the sectors: left of the upper factor.
+
+        Where both factors are in global memory, side by side above the sums.
+        """
+        room, gap = self._box, 0.8 * self._letters.name
+        label = 1.7 * self._letters.name
+        if self._is_near(self._board.top) or self._is_near(self._board.left):
+            free = Rectangle(room.left, room.top, self._sums.cells.left - gap,
+                             self._left.cells.top - label)  # fmt: skip
+            return free, free
+        free = replace(room, bottom=self._sums.cells.top - label)
+        middle = room.left + WRITTEN_SHARE * room.width
+        return replace(free, right=middle), replace(free, left=middle + gap)
+
     def _is_near(self, factor: Factor) -> bool:
         """Whether a factor stands on the chip: global memory has a place of its own."""
         in_global = factor.array is not None and factor.array.space is MemorySpace.GLOBAL
@@ -187,8 +212,52 @@ class ProductStage:
         left, top, sums = self._contents(step)
         return [
             *self._left.changing(left), *self._top.changing(top), *self._sums.changing(sums),
-            self._names((left, top, sums)),
+            *([] if self._sectors is None else self._sectors.changing(step)),
+            self._written(step), self._names((left, top, sums)),
         ]  # fmt: skip
+
+    def _written(self, step: Step) -> Trace:
+        """The focused thread's product and sum, one under the other, in the corner that is free."""
+        texts = [""] * len(SIGNS)
+        if self._has_focus(step):
+            values = self._operand(step, 0), self._operand(step, 1), *self._sum_around(step)
+            if all(value is not None for value in values):
+                texts = [f"{sign}{number(value)}" for sign, value in
+                         zip(SIGNS, values, strict=True)]  # fmt: skip
+        room = self._written_room
+        longest = max(self._longest_of(self._board.left), self._longest_of(self._board.top),
+                      self._longest_sum) + len(SIGNS[0])  # fmt: skip
+        size = min(
+            room.width / (longest * MONO_WIDTH), LARGEST_WRITTEN * self._letters.number,
+            room.height / (len(SIGNS) * WRITTEN),
+        )  # fmt: skip
+        if size < self._letters.number:
+            texts, size = [""] * len(SIGNS), self._letters.number
+        points = [(room.right, room.top + (i + 0.5) * WRITTEN * size) for i in range(len(SIGNS))]
+        return words(points, texts, round(size, 1), self._palette.focus, "middle left",
+                     meta="written")  # fmt: skip
+
+    def _operand(self, step: Step, number_: int) -> Any:
+        """What a factor of the focused thread is at a step; None if that is not known."""
+        thread = self._model.thread
+        access = self._boards.factor_access(self._board, step, number_)
+        if access is not None:
+            return access.values[thread] if access.components == 1 else None
+        factor = self._board.top if number_ else self._board.left
+        values = step.registers.get(factor.text)
+        return None if values is None or values.ndim != 1 else values[thread]
+
+    def _sum_around(self, step: Step) -> tuple[Any, Any]:
+        """The focused thread's sum before and after a step, None each if it has none."""
+        cell = self._boards.sum_cell(self._board, step, self._model.thread)
+        sums, found = self._board.sums, []
+        for at in (step.number - 1, step.number):
+            values = self._sum_values[at] if at >= 0 else None
+            own = None if values is None or cell is None else values[self._model.thread]
+            if own is not None and cell is not None and sums.own:
+                own = own.reshape(-1)[cell[0] * sums.columns + cell[1]]
+            found.append(own)
+        return found[0], found[1]
 
     def shapes(self, step: Step) -> list[Shape]:
         """The cells, and lines from both factors to their sum."""
@@ -197,6 +266,7 @@ class ProductStage:
         shared = self._sharing(step, sums) if self._has_focus(step) else ""
         return [
             *self._left.shapes(left), *self._top.shapes(top), *self._sums.shapes(sums),
+            *([] if self._sectors is None else self._sectors.shapes(step)),
             outline(shared, palette.focus, 2, dash="dot"),
         ]  # fmt: skip
 

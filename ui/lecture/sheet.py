@@ -10,6 +10,7 @@ from simulator import Step
 from simulator.language.tree import Barrier, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.recording.barriers import absent
+from ui.analysis.divergence import has_divergence
 from ui.analysis.products import has_tensor_core
 from ui.analysis.scene_model import (
     SceneModel,
@@ -36,9 +37,17 @@ from ui.lecture.clock_strip import ClockStrip
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.costs_stage import CostsStage
 from ui.lecture.crossings import CrossingsPanel
+from ui.lecture.fragments_stage import FragmentsStage
 from ui.lecture.global_memory import GlobalMemoryPanel
 from ui.lecture.grid_stage import GridStage
-from ui.lecture.layout import Areas, LectureAreas, areas_for, with_buffers
+from ui.lecture.layout import (
+    FAR_SHARE,
+    FAR_SHARE_OF_TENSOR_CORE,
+    Areas,
+    LectureAreas,
+    areas_for,
+    with_buffers,
+)
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for, text_width
 from ui.lecture.places import PlacesPanel
@@ -150,9 +159,9 @@ def _board_rule(
     shown, nor at a barrier to which threads never come: where they are is told in words.
     """
     product = model.product
+    has_board = any(True for _ in boards) or has_tensor_core(model.recording)
     if (
-        product is None or areas.far is None or held not in (None, Level.BLOCK)
-        or not any(True for _ in boards)
+        product is None or areas.far is None or held not in (None, Level.BLOCK) or not has_board
     ):  # fmt: skip
         return lambda _: False
     result = ArrayName(product.C, MemorySpace.GLOBAL)
@@ -180,7 +189,13 @@ def _board_panels(
     model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
     boards: Boards,
 ) -> list[StagePanel]:  # fmt: skip
-    """The board of each product, and beside all of them the tiles that take turns, if any do."""
+    """The board of each product, and beside all of them the tiles that take turns, if any do.
+
+    Of a tensor core's the fragments, where the chip has a place of its own.
+    """
+    if has_tensor_core(model.recording):
+        is_shown = areas.chip is not None
+        return [FragmentsStage(model, palette, letters, areas)] if is_shown else []
     names = tiles_in_turns(model) if any(True for _ in boards) else ()
     areas = with_buffers(areas, letters) if names else areas
     panels: list[StagePanel] = [
@@ -278,7 +293,7 @@ def global_memory_panels(
     matrices = GlobalMemoryPanel(model, model.product, palette, letters, areas, reader, boards)
     if areas.far is None:
         return [matrices]
-    places = PlacesPanel(model, palette, letters, areas, matrices.bottom, has_grid, most)
+    places = PlacesPanel(model, palette, letters, areas, matrices.bars, has_grid, most)
     return [places, matrices]
 
 
@@ -290,7 +305,11 @@ def crossings_panels(
     if areas.far is None or areas.chip is None:
         return []
     is_below = areas.chip.top >= areas.far.bottom
-    boards = {one.panel: one.is_shown for one in on_stage if isinstance(one.panel, ProductStage)}
+    boards = {
+        one.panel: one.is_shown
+        for one in on_stage
+        if isinstance(one.panel, ProductStage | FragmentsStage)
+    }
     gate = next((one.panel for one in on_stage if isinstance(one.panel, WarpRows)), None)
     buffers = next((one.panel for one in on_stage if isinstance(one.panel, BuffersStage)), None)
     return [
@@ -305,13 +324,10 @@ class LectureSheet:
     def __init__(self, model: SceneModel, look: Look) -> None:
         palette = PALETTES[look.theme]
         self.letters: Letters = letters_for(look)
-        # The bits of a tensor core's sum need more than the chip's width in large letters.
-        self.has_places = model.product is not None and not (
-            look.presenting and has_tensor_core(model.recording)
-        )
+        self.far_share = _far_share(model)
         self.warps = shown_warps(model, look)
         self.areas: LectureAreas = areas_for(
-            look, self.has_places, self.warps, model.clock is not None
+            look, self.far_share, self.warps, model.clock is not None
         )
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
@@ -368,6 +384,13 @@ class LectureSheet:
         return fit_title(texts, self.letters.heading, room)
 
 
+def _far_share(model: SceneModel) -> float:
+    """Global memory's share of the width of both places; 0 where no matrices are multiplied."""
+    if model.product is None:
+        return 0.0
+    return FAR_SHARE_OF_TENSOR_CORE if has_tensor_core(model.recording) else FAR_SHARE
+
+
 def _kept_lines(model: SceneModel, look: Look) -> frozenset[int]:
     """Where the banks are held, the declarations of shared arrays: a padded row is seen there."""
     if look.stage not in (Stage.BANKS, Level.WARP):
@@ -384,15 +407,16 @@ def motions_of(
 
 
 def shown_warps(model: SceneModel, look: Look) -> int:
-    """How many warps have a row before the gate: those of a block in which one waits for another.
+    """How many warps have a row: of a block in which one waits for another, or lanes of one part.
 
     None where what is held has no need of them.
     """
+    recording = model.recording
     if look.stage in WITHOUT_WARPS:
         return 0
-    recording = model.recording
     has_barrier = any(isinstance(step.statement, Barrier) for step in recording.steps)
-    return -(-recording.launch.threads // WARP_SIZE) if has_barrier else 0
+    is_shown = has_barrier or has_divergence(recording)
+    return -(-recording.launch.threads // WARP_SIZE) if is_shown else 0
 
 
 def fit_title(texts: list[str], size: float, room: float) -> str:
@@ -410,7 +434,10 @@ def zoom_words(held: Held | None) -> list[str]:
 
 def shows_board(on_stage: Sequence[OnStage], step: Step) -> bool:
     """Whether one of some stages is a product's board, and is shown at a step."""
-    return any(isinstance(one.panel, ProductStage) and one.is_shown(step) for one in on_stage)
+    return any(
+        isinstance(one.panel, ProductStage | FragmentsStage) and one.is_shown(step)
+        for one in on_stage
+    )
 
 
 def place_words(model: SceneModel, step: Step) -> list[str]:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 
 from simulator import Step, narrate
 from simulator.language.tree import Loop
+from ui.analysis.line_runs import count_runs
 from ui.analysis.scene_model import SceneModel, iteration
-from ui.drawing.canvas import CLEAR, MONO, Shape, Trace, outline, words
+from ui.drawing.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.lecture.highlight import COLOURS, highlight
 from ui.lecture.layout import LINE, Areas
-from ui.lecture.letters import MONO_WIDTH, Letters
+from ui.lecture.letters import MONO_WIDTH, Letters, mono_width, text_width
 from ui.view.what_if import Change
 
 MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand there
@@ -79,11 +80,15 @@ class SourceWindow:
             )
         ]
         self._before = min(BEFORE, max(0, self._follows - 1 - VALUE_ROWS) // 2)
+        self._runs = count_runs(model.recording)
         self._starts = self._window_starts()
-        first = max(0, len(self._rows) + VALUE_ROWS - self._count)
-        self._last_start = next(  # from where all that follows has room, also without pinned rows
+
+    def _last_start(self, room: int) -> int:
+        """The first row, a line's, from where all that follows has room: no row is left free."""
+        first = max(0, len(self._rows) - room)
+        return next(
             i for i in range(first, len(self._rows)) if self._first_row[self._rows[i].line] == i
-        )  # fmt: skip
+        )
 
     def _window_starts(self) -> list[int]:
         """For each step the first row: it changes when the current line would leave the window."""
@@ -119,8 +124,7 @@ class SourceWindow:
         stop = start + self._follows - len(values)
         is_seen = any(start <= first and last < stop for first, last in self._changed)
         pinned = () if is_seen else self._pinned
-        if not pinned:  # their rows are free: at the text's end they show more of what is above
-            start = min(start, self._last_start)
+        start = min(start, self._last_start(self._count - len(pinned) - len(values)))
         shown: list[Row | str | None] = [
             *pinned, *self._rows[start : end + 1], *values, *self._rows[end + 1 :]
         ]  # fmt: skip
@@ -142,10 +146,28 @@ class SourceWindow:
                   letters.source, colour, "middle right", MONO, meta="source")
             for i, colour in enumerate(colours)
         ]  # fmt: skip
+        ends = [(self._box.right - 8, y) for _, y in points]
         values = [_bold(row) if isinstance(row, str) else "" for row in shown]
-        traces.append(words(points, values, letters.values, palette.focus, "middle right", MONO,
-                            meta="values"))  # fmt: skip
-        return traces
+        return [
+            *traces,
+            words(ends, self._counts(step, shown), letters.small, palette.faint, "middle left",
+                  SANS, meta="runs"),
+            words(points, values, letters.values, palette.focus, "middle right", MONO,
+                  meta="values"),
+        ]  # fmt: skip
+
+    def _counts(self, step: Step, shown: list[Row | str | None]) -> list[str]:
+        """How often each line has run, at the end of its last row, where that has room."""
+        counts, texts = self._runs[step.number], []
+        lines = [row.line if isinstance(row, Row) and row.sign != "-" else 0 for row in shown]
+        for i, row in enumerate(shown):
+            text = f"{counts.get(lines[i], 0):,}×" if lines[i] else ""
+            is_last = lines[i] not in lines[i + 1 :]
+            letters = max(map(len, map(html.unescape, row.layers))) if isinstance(row, Row) else 0
+            end = self._code + mono_width(letters + 1, self._letters.source)
+            has_room = end + text_width(text, self._letters.small) <= self._box.right - 8
+            texts.append(text if lines[i] in counts and is_last and has_room else "")
+        return texts
 
     def shapes(self, step: Step) -> list[Shape]:
         """The current line, and a bar beside each loop that runs."""

@@ -26,7 +26,7 @@ class ThreadsStage:
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
         self._model, self._palette, self._letters = model, palette, letters
-        stage, maps = areas.stage, areas.corner
+        stage, maps = areas.whole_stage, areas.corner
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
         )

@@ -1,7 +1,8 @@
 """The warps of a block before a barrier, which is a gate: who runs, who stands there, who is past.
 
-A warp is a row of its lanes. It stands at the left while it runs, before the gate while it waits
-there, and reaches past it once the last warp has come and the gate is open.
+A warp is a row of its lanes. Of those that test a condition the ones for which it does not hold
+are hollow: the others go on first. A warp stands at the left while it runs, before the gate while
+it waits there, and reaches past it once the last warp has come and the gate is open.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from simulator.language.ctype import Array
 from simulator.language.tree import Barrier
 from simulator.launch import WARP_SIZE
 from simulator.recording.barriers import Absent, absent, waiting_threads
+from ui.analysis.divergence import threads_that_take
 from ui.analysis.scene_model import Phase, SceneModel, iteration
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
@@ -105,12 +107,15 @@ class WarpRows:
             missing[list(group.threads)] = True
         waits = self.waiting[step.number] & ~is_open
         runs = (step.active | is_open) & ~waits
+        taking = threads_that_take(step)
+        skips = np.zeros_like(runs) if taking is None else runs & ~taking
         warp, lane = divmod(self._model.thread, WARP_SIZE)
         everybody = np.ones(self.threads, np.bool_)
         idle, closed, ajar, ghost = self._gates(step)
         return [
             outline(self._fill(step, everybody), palette.line, 1, palette.cell, "below"),
-            outline(self._fill(step, runs), palette.line, 0, palette.number, "below"),
+            outline(self._fill(step, runs & ~skips), palette.line, 0, palette.number, "below"),
+            outline(self._fill(step, skips), palette.number, 2, layer="below"),
             outline(self._fill(step, waits), palette.line, 0,
                     palette.phases[Phase.BARRIER], "below"),
             outline(self._row(step, warp).path(0, lane), palette.focus, 4),

@@ -52,7 +52,7 @@ def _areas(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[Rectan
     """Where a mark is, however much is drawn there."""
     if not is_pair:
         meta = figure["layout"]["meta"]
-        areas = areas_for(look, meta["places"], meta["warps"])
+        areas = areas_for(look, meta["far_share"], meta["warps"])
         if mark is Mark.LINE:
             return [_current_line(figure, areas.source, PALETTES[look.theme].current_line)]
         area: Rectangle | None = getattr(areas, mark.value)

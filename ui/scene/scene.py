@@ -127,7 +127,7 @@ class Drawing(Generic[One]):
             "timeline": asdict(self.sheet.timeline),
             "near": asdict(self.sheet.near),
             "tall": self.sheet.tall,
-            "places": self.sheet.has_places,
+            "far_share": self.sheet.far_share,
             "warps": self.sheet.warps,
             "clock": self.sheet.has_clock,
             "moving": {"ink": self.palette.focus, "paper": self.palette.focus_fill},

@@ -171,7 +171,7 @@ def test_the_maps_find_every_cell_of_every_matrix(query: dict[str, Any]) -> None
 
 def source_rows(lecture: Lecture, step: Step) -> list[tuple[float, str, str]]:
     """The rows of the source's window: y, the source's text, the values' text."""
-    *layers, values = lecture.panel(SourceWindow).changing(step)
+    *layers, _, values = lecture.panel(SourceWindow).changing(step)
     found = []
     for i, y in enumerate(layers[0]["y"]):
         texts = [html.unescape(layer["text"][i]).replace(SPACE, " ") for layer in layers]

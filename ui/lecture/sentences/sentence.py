@@ -10,6 +10,7 @@ from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.recording.recording import StepAccess
 from simulator.sentences.parts import PartKind, parts
+from ui.analysis.divergence import threads_that_take
 from ui.analysis.scene_model import SceneModel, unordered_cells
 from ui.analysis.wrong_access import Fault
 from ui.drawing.canvas import CLEAR, SANS, Shape, Trace, words
@@ -93,8 +94,14 @@ class SentencePanel:
 
     def _warp(self, step: Step) -> tuple[str, ...]:
         """What the warp asks of memory, the dearest request first, as far as there is room."""
-        wordings = narrate.warp(self._model.recording, step, self._model.thread // WARP_SIZE)
-        return fit(wordings, self._letters.small, self._box.width, self._warp_lines)
+        warp = self._model.thread // WARP_SIZE
+        wordings = narrate.warp(self._model.recording, step, warp)
+        return fit(
+            _of_lanes_that_part(step, warp) or wordings,
+            self._letters.small,
+            self._box.width,
+            self._warp_lines,
+        )
 
     def _spoken(self, step: Step) -> tuple[str, ...]:
         """The sentence; with a warning where no barrier orders what the thread accesses."""
@@ -151,3 +158,16 @@ class SentencePanel:
                     f"{format_index(recording.block, launch.grid)} "
                 )
                 yield f"⚠ {hazard.message.removeprefix(subject)}"
+
+
+def _of_lanes_that_part(step: Step, warp: int) -> tuple[str, ...]:
+    """How many of a warp's lanes go on, where a condition does not hold for all that test it."""
+    taking = threads_that_take(step)
+    if taking is None:
+        return ()
+    lanes = slice(warp * WARP_SIZE, (warp + 1) * WARP_SIZE)
+    count, tested = int(taking[lanes].sum()), int(step.active[lanes].sum())
+    if count in (0, tested):
+        return ()
+    text = f"Warp {warp} parts: it holds for {count} of {tested} lanes"
+    return (f"{text}; the others wait until these have run what is within.", f"{text}.")

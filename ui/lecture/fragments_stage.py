@@ -1,0 +1,272 @@
+"""The fragments of a warp: the tiles that its lanes hold together for the tensor core.
+
+They stand as a product does on a blackboard: b above the sums, a left of them. A number in a cell
+is the lane that holds the element; which those are is the hardware's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator import Step
+from simulator.language.ctype import Array
+from simulator.language.fragments import Fragment, parse_fragment
+from simulator.language.tree import MemorySpace
+from simulator.launch import WARP_SIZE
+from simulator.machine.observer import AccessKind
+from simulator.recording.recording import StepAccess
+from ui.analysis.products import multiplication
+from ui.analysis.scene_model import SceneModel, outer_iteration
+from ui.analysis.variable_values import values_by_step
+from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
+from ui.drawing.hit import Hit
+from ui.drawing.motions import Box, Motion
+from ui.drawing.palette import Palette
+from ui.lecture.arrays import ArrayName
+from ui.lecture.cells import Cells
+from ui.lecture.layout import Areas
+from ui.lecture.letters import Letters, text_width
+from ui.lecture.window import Windows
+
+STRETCH = 1.5  # of an element, its longer side by its shorter, at most
+LABEL = 1.5  # of a name's letter, the line above a tile
+GAP = 8.0  # pixels between tiles
+LANE_SIZE = 0.78  # of an element's height, a lane's number
+LEAST_LANE = 13 / 15  # of a small letter, likewise
+VALUES = 8  # of the focused lane, at most
+VALUE_LINE = 1.3  # of their height
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A fragment that is multiplied, and where its elements are among a variable's."""
+
+    name: str  # the variable: a fragment, or an array of them
+    first: int  # the fragment's first element, of those that a lane has of the variable
+    fragment: Fragment
+
+    @property
+    def elements(self) -> slice:
+        """Of those that a lane has of the variable."""
+        return slice(self.first, self.first + self.fragment.count)
+
+    def is_accessed(self, access: StepAccess, thread: int) -> bool:
+        """Whether an access of a thread is one to the fragment."""
+        cell = int(access.offsets[thread]) // access.element_bytes
+        return access.name == self.name and access.space is MemorySpace.LOCAL and (
+            self.first <= cell < self.first + self.fragment.count
+        )  # fmt: skip
+
+
+class FragmentsStage:
+    """The three tiles of the nearest multiplication, element by element, and one lane's values."""
+
+    has_own_sums = True  # many of each thread: nothing flies into a thread's sum
+
+    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
+        self._model, self._palette, self._letters = model, palette, letters
+        self._room = areas.stage
+        self._nearest = self._nearest_multiplications()
+        names = {held.name for _, three in self._nearest for held in three}
+        self._values = {name: values_by_step(model.recording, name) for name in names}
+        self._filled = self._first_stores()
+        self._cells = self._place()
+        self._lanes_of_elements = self._lane_numbers()
+
+    def _nearest_multiplications(self) -> list[tuple[Step, tuple[_Held, ...]]]:
+        """For each step the next multiplication, or the last: its step, and a, b and the sums."""
+        steps, nearest = self._model.recording.steps, []
+        found = [(step, self._held(step)) for step in steps if multiplication(step) is not None]
+        at = 0
+        for step in steps:
+            while at + 1 < len(found) and found[at][0].number < step.number:
+                at += 1
+            nearest.append(found[at])
+        return nearest
+
+    def _held(self, step: Step) -> tuple[_Held, ...]:
+        call, held = multiplication(step), []
+        assert call is not None
+        for access, text in zip(step.accesses, call.texts[1:4], strict=False):
+            fragment = parse_fragment(text)
+            assert fragment is not None
+            cell = int(access.offsets[self._model.thread]) // access.element_bytes
+            held.append(_Held(access.name, cell, fragment))
+        return tuple(held)
+
+    def _first_stores(self) -> dict[tuple[str, int], int]:
+        """The step from which on each fragment holds something, by its variable and element."""
+        thread, first = self._model.thread, {}
+        held = {(one.name, one.first): one for _, three in self._nearest for one in three}
+        for step in self._model.recording.steps:
+            for access in step.accesses:
+                if access.kind is not AccessKind.LOAD:
+                    for key, one in held.items():
+                        if key not in first and one.is_accessed(access, thread):
+                            first[key] = step.number
+        return first
+
+    def _place(self) -> tuple[Cells, Cells, Cells]:
+        """The elements of a, of b and of the sums."""
+        room, label = self._room, LABEL * self._letters.name
+        a, b, c = (held.fragment for held in self._nearest[0][1])
+        wide = (room.width - GAP) / (a.columns + c.columns)
+        high = (room.height - 2 * label) / (b.rows + c.rows)
+        wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
+        x, y = room.left + a.columns * wide + GAP, room.top + 2 * label + b.rows * high
+        return (
+            Cells(room.left, y, wide, high, a.rows, a.columns),
+            Cells(x, room.top + label, wide, high, b.rows, b.columns),
+            Cells(x, y, wide, high, c.rows, c.columns),
+        )
+
+    def matches(self, step: Step) -> bool:
+        """Whether the stage can show a step: any."""
+        return True
+
+    def static(self) -> list[Trace]:
+        """Nothing."""
+        return []
+
+    def _lane_numbers(self) -> list[Trace]:
+        """The lane of each element, where that has room."""
+        high, wide = self._cells[0].height, self._cells[0].width
+        size = min(LANE_SIZE * high, wide / text_width("00", 1))
+        if size < LEAST_LANE * self._letters.small:
+            return []
+        points: list[tuple[float, float]] = []
+        texts: list[str] = []
+        for cells, held in zip(self._cells, self._nearest[0][1], strict=True):
+            points += cells.centres()
+            texts += map(str, _lanes(held.fragment).reshape(-1).tolist())
+        return [words(points, texts, round(size, 1), self._palette.ink, family=SANS, meta="lanes")]
+
+    def changing(self, step: Step) -> list[Trace]:
+        """The elements' lanes, the fragments' names, and what the focused lane holds of one."""
+        letters, palette = self._letters, self._palette
+        names, points = [], []
+        for cells, held in zip(self._cells, self._three(step), strict=True):
+            size = f" {held.fragment.rows} × {held.fragment.columns}"
+            name, room = self._name_of(held), cells.right - cells.left
+            if text_width(name, letters.name, True) + text_width(size, letters.name) > room:
+                size = ""
+            names.append(f"<b>{name}</b>{size}")
+            points.append((cells.left, cells.top - 0.6 * letters.name))
+        texts, at, height = self._list(step)
+        return [
+            *self._lanes_of_elements,
+            words(points, names, letters.name, palette.ink, "middle right", SANS),
+            words(at, texts, height, palette.focus, "middle right", SANS, meta="lane"),
+        ]  # fmt: skip
+
+    def _list(self, step: Step) -> tuple[list[str], list[tuple[float, float]], float]:
+        """The focused lane's values of the fragment that a step accesses, else of its sums."""
+        letters, room, b = self._letters, self._room, self._cells[1]
+        free = b.bottom - room.top
+        height = max(letters.small, min(letters.number, free / ((VALUES + 1) * VALUE_LINE)))
+        count = min(VALUES + 1, int(free / (VALUE_LINE * height)))
+        held, lines = self._shown(step), [""] * count
+        values = self._values_of(held, step)
+        lane = self._model.thread % WARP_SIZE
+        if values is not None:
+            each = [f"x[{i}] = {number(value)}" for i, value in enumerate(values[lane].tolist())]
+            lines = [f"lane {lane} has", *each[: held.fragment.distinct]]
+        points = [(room.left, room.top + (i + 0.5) * VALUE_LINE * height) for i in range(count)]
+        return [*lines, *[""] * count][:count], points, round(height, 1)
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The tiles, filled once they are held, the lane's elements, and what a step accesses."""
+        palette = self._palette
+        whole = filled = sums = own = touched = ""
+        turn = outer_iteration(self._model, self._nearest[step.number][0]) or 0
+        lane, shown = self._model.thread % WARP_SIZE, self._accessed(step)
+        three = self._three(step)
+        for cells, held in zip(self._cells, three, strict=True):
+            whole += cells.whole()
+            is_filled = self._values_of(held, step) is not None
+            if is_filled and held is three[-1]:
+                sums += cells.whole()
+            elif is_filled:
+                filled += cells.whole()
+            own += cells.fill(_lanes(held.fragment) == lane)
+            if held in shown:
+                touched += cells.path(0, 0, cells.rows, cells.columns)
+        colour = palette.tiles[turn % len(palette.tiles)]
+        return [
+            outline(whole, palette.line, 0.7, palette.cell, "below"),
+            outline(filled, palette.line, 0.7, colour, "below"),
+            outline(sums, palette.line, 0.7, palette.idle, "below"),
+            outline(own, palette.focus, 2, palette.focus_fill, "below"),
+            outline(touched, palette.ink, 3),
+        ]
+
+    def _three(self, step: Step) -> tuple[_Held, ...]:
+        return self._nearest[step.number][1]
+
+    def _accessed(self, step: Step) -> list[_Held]:
+        """The fragments that a step accesses."""
+        thread = self._model.thread
+        return [
+            held for held in self._three(step)
+            if any(held.is_accessed(access, thread) for access in step.accesses)
+        ]  # fmt: skip
+
+    def _shown(self, step: Step) -> _Held:
+        """The fragment whose values are listed."""
+        return next(iter(self._accessed(step)), self._three(step)[-1])
+
+    def _values_of(self, held: _Held, step: Step) -> Array | None:
+        """What the lanes of the focused thread's warp hold of a fragment [32, elements], if any."""
+        values = self._values[held.name][step.number]
+        filled = self._filled.get((held.name, held.first))
+        if values is None or filled is None or step.number < filled:
+            return None
+        first = self._model.thread // WARP_SIZE * WARP_SIZE
+        found: Array = values[first : first + WARP_SIZE].reshape(WARP_SIZE, -1)[:, held.elements]
+        return found
+
+    def _name_of(self, held: _Held) -> str:
+        """A fragment as the source names it: a, or acc[0][1]."""
+        values = next((one for one in self._values[held.name] if one is not None), None)
+        shape = () if values is None else values.shape[1:-1]
+        at = np.unravel_index(held.first // held.fragment.count, shape) if shape else ()
+        return held.name + "".join(f"[{index}]" for index in at)
+
+    def windows(self, step: Step) -> Windows:
+        """None: its cells have no numbers of an array."""
+        return ()
+
+    def hit(self, step: Step, x: float, y: float) -> Hit | None:
+        """The lane that holds an element."""
+        first = self._model.thread // WARP_SIZE * WARP_SIZE
+        for cells, held in zip(self._cells, self._three(step), strict=True):
+            at = cells.at(x, y)
+            if at is not None:
+                return Hit("thread", first + int(_lanes(held.fragment)[at]))
+        return None
+
+    def motions(self, step: Step) -> list[Motion]:
+        """Nothing."""
+        return []
+
+    def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
+        """None: no cell of an array stands here."""
+        return None
+
+    def sum_box(self, step: Step, thread: int) -> Box | None:
+        """None: a thread has many sums."""
+        return None
+
+    def factor_accesses(self, step: Step) -> list[StepAccess]:
+        """None: no thread reads what another holds."""
+        return []
+
+
+def _lanes(fragment: Fragment) -> Array:
+    """The lane that holds each element of a tile: int [rows, columns]."""
+    lanes = np.zeros((fragment.rows, fragment.columns), np.int64)
+    rows, columns = fragment.positions()
+    lanes[rows, columns] = np.arange(WARP_SIZE)[:, None]
+    return lanes
