@@ -59,6 +59,8 @@ SCENES: dict[str, tuple[str, str, int]] = {
         "kernel=tiled&M=64&N=64&K=16&TILE=2&bx=9&by=30&stage=grid", "acc +=", 5),
     "the grid: a block's row of A and column of B": (
         "kernel=tiled&M=16&N=16&K=16&TILE=4&bx=2&by=1&stage=grid", "acc +=", 5),
+    "a split K: two blocks add up one tile": (
+        "kernel=anyshape&M=32&N=32&K=32&PIECES=2&stage=grid", "acc[i][j] +=", 5),
     "a tensor core": ("kernel=tensor_tf32&K=16", "mma_sync(", 0),
     "the end: C is stored": ("kernel=tiled&M=4&N=4&K=4&TILE=2", "C[row * N + col] =", 0),
 }  # fmt: skip

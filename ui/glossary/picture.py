@@ -17,6 +17,7 @@ from ui.view.view_url import View
 # made smaller.
 STAGE = Look(width=1240, height=440)
 ARRAYS = Look(width=700, height=410)  # of a kernel without a product, whose stage is wider
+TENSOR_CORE = Look(width=900, height=440)  # whose chip is wider, too
 SIDE = Look(width=840, height=520)
 LINES = Look(width=400, height=840)  # one area under another, each as wide as the viewport
 WHOLE = Look(width=900, height=560)
@@ -51,5 +52,7 @@ def _viewport(scene: SmallScene) -> Look:
     if scene.mark is None:
         return WHOLE
     if scene.mark is Mark.STAGE:
-        return STAGE if scene.view.own is None else ARRAYS
+        if scene.view.own is not None:
+            return ARRAYS
+        return TENSOR_CORE if scene.view.kernel.startswith("tensor_") else STAGE
     return SIDE if scene.mark in (Mark.LEFT, Mark.RIGHT, Mark.COUNTS) else LINES

@@ -1,8 +1,10 @@
 """The stage of the grid: which block owns which tile of C, and how blocks share the GPU in waves.
 
 B stands above C and A to its left, each in tiles: a block's row of tiles of A and its column of
-tiles of B, in the order in which it multiplies them, make its tile of C. Under them stand the
-multiprocessors of the newest recorded GPU with the blocks of the shown block's wave.
+tiles of B, in the order in which it multiplies them, make its tile of C. Where blocks share K, each
+has a piece of that row and column, and its sums are added into the same tile. Under them stand the
+multiprocessors of the newest recorded GPU, each as full as it has blocks of the shown block's wave,
+and the waves of this launch and of one of large matrices: the last leaves places empty.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
+from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
+from ui.lecture.board import sums_of_threads
 from ui.lecture.cells import Cells, number_width
 from ui.lecture.colours import mix
 from ui.lecture.layout import Areas
@@ -29,10 +33,18 @@ from ui.lecture.letters import Letters, fit
 from ui.lecture.window import Windows
 
 LINES = 2  # of words above the matrices, and above the multiprocessors
-GRID_SHARE = 0.6  # of the height that words leave, the matrices'
+GRID_SHARE = 0.52  # of the height that words leave, the matrices'
 LARGEST = 4.0  # of a small letter, a tile
 GAP = 5.0
 MOST_TILES = 64  # in a row: more are drawn as one
+LARGE = 4096  # rows and columns of the matrices whose waves stand below
+WAVE = 1.5  # of a small letter, a bar of waves
+WAVE_LINE = 3.1  # likewise, from one to the next, with its words
+LEAST_LAST = 5.0  # pixels, the last wave
+PLUS = 12.0  # pixels, the sign where they meet
+HEAD = 7.0  # pixels, of an arrow
+LEAST_FULL = 0.12  # of a multiprocessor, what one block of many fills at least
+SUM = 0.8  # of a tile, one piece's sums on their way into it
 SHADES = 3  # of waves that follow one another
 BLOCKS_PER_MULTIPROCESSOR = 32  # CUDA C++ Programming Guide, compute capability 9.0 and 10.0
 RESERVED = 1024  # bytes of shared memory for each block, likewise
@@ -53,6 +65,7 @@ class GridStage:
         count = self._across * self._down
         first = z * count
         self._number = first + y * self._across + x
+        self._pieces, self._piece = deep, z
         self._waves = np.zeros((self._down, self._across), np.int64)
         self._wave = self._wave_blocks = 0
         if self._held:
@@ -73,9 +86,17 @@ class GridStage:
         self._place(Rectangle(stage.left, top, stage.right, top + GRID_SHARE * free))
         below = top + GRID_SHARE * free + letters.small
         self._below = Rectangle(stage.left, below, stage.right, below + LINES * line)
-        self._gpu = self._place_gpu(
-            Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom)
-        )
+        self._launches = self._waves_of_launches()
+        waves = len(self._launches) * WAVE_LINE * letters.small
+        room = Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom - waves)
+        self._gpu = self._place_gpu(room)
+        self._bars = [
+            Rectangle(
+                stage.left, stage.bottom - (i + WAVE / WAVE_LINE) * WAVE_LINE * letters.small,
+                stage.right, stage.bottom - i * WAVE_LINE * letters.small,
+            )
+            for i in reversed(range(len(self._launches)))
+        ]  # fmt: skip
 
     def _place(self, room: Rectangle) -> None:
         """The tiles of A and of B, and the blocks of C."""
@@ -99,6 +120,25 @@ class GridStage:
         size = min(room.width / columns, room.height / rows)
         return Cells(room.left, room.top, size, size, rows, columns)
 
+    def _waves_of_launches(self) -> list[tuple[str, int, float]]:
+        """The launch shown, and a large one: its name, its waves, and how full the last is."""
+        if not self._held:
+            return []
+        launch, size = self._model.recording.launch, self._held * self._devices[0].multiprocessors
+        counts = [("this launch", launch.blocks)]
+        product, tile = self._model.product, self._model.tile
+        if product is not None:
+            rows, columns = tile[:2] if tile is not None else (
+                sums_of_threads(self._model)[0].max(axis=0) + 1
+            )  # fmt: skip
+            blocks = -(-LARGE // int(rows)) * -(-LARGE // int(columns)) * self._pieces
+            counts.append((f"at {LARGE} × {LARGE}", blocks))
+        found = []
+        for name, blocks in counts:
+            waves = -(-blocks // size)
+            found.append((name, waves, (blocks - (waves - 1) * size) / size))
+        return found
+
     def matches(self, step: Step) -> bool:
         """Whether the stage can show a step: any."""
         return True
@@ -120,9 +160,12 @@ class GridStage:
             texts += [*shown, *[""] * LINES][:LINES]
             points += [(area.left, area.top + 0.6 * line + i * line) for i in range(LINES)]
         names, at = self._tile_names()
+        small = letters.small
+        labels = [(bar.left, bar.top - 0.75 * small) for bar in self._bars]
         return [
             words(points, texts, letters.sentence, palette.ink, "middle right", SANS),
             words(at, names, letters.small, palette.ink, family=SANS),
+            words(labels, self._wave_words(), small, palette.ink, "middle right", SANS),
         ]
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -152,11 +195,74 @@ class GridStage:
             *(outline(self._c.fill(self._waves % SHADES == i), palette.line, 0.7, shade, "below")
               for i, shade in enumerate(shades)),
             outline(self._c.path(y, x), palette.focus, 4),
-            *self._gpu_shapes(shades[self._wave % SHADES]),
+            *self._piece_shapes(),
+            *self._wave_shapes(),
+            *self._gpu_shapes(),
         ]  # fmt: skip
 
-    def _gpu_shapes(self, shade: str) -> list[Shape]:
-        """The multiprocessors, those that have a block, and the one that has the block shown."""
+    def _wave_words(self) -> list[str]:
+        """How many waves a launch takes, and how full the last one is."""
+        texts = []
+        for bar, (name, waves, last) in zip(self._bars, self._launches, strict=True):
+            full = f"{100 * last:.0f}% full" if last >= 0.01 else "less than 1% full"
+            wordings = (
+                (f"{name}: 1 wave, {full}", f"1 wave, {full}") if waves == 1 else
+                (f"{name}: {waves:,} waves, the last {full}", f"{waves:,} waves, the last {full}")
+            )  # fmt: skip
+            texts += [*fit(wordings, self._letters.small, bar.width, 1), ""][:1]
+        return texts
+
+    def _wave_shapes(self) -> list[Shape]:
+        """A bar for each launch, a field for each wave; the last one is as high as it is full."""
+        places = filled = ""
+        for bar, (_, waves, last) in zip(self._bars, self._launches, strict=True):
+            each = max(LEAST_LAST, bar.width / waves)
+            end = bar.right - each
+            places += box(bar.left, bar.top, bar.right, bar.bottom)
+            shown = min(waves - 1, int((end - bar.left) / LEAST_LAST))
+            for i in range(shown):
+                left = bar.left + i * (end - bar.left) / shown
+                filled += box(left, bar.top, left + (end - bar.left) / shown - 1, bar.bottom)
+            filled += box(end, bar.bottom - last * bar.height, bar.right, bar.bottom)
+        return [
+            outline(places, self._palette.line, 1, self._palette.cell, "below"),
+            outline(filled, self._palette.line, 0.5, self._palette.number, "below"),
+        ]
+
+    def _piece_shapes(self) -> list[Shape]:
+        """Where blocks share K: the piece of each, and their sums on their way into the tile."""
+        palette, (y, x) = self._palette, self._block
+        others = own = sums = arrows = plus = ""
+        if self._pieces > 1 and self._terms > 1:
+            each = -(-self._terms // self._pieces)
+            target, size = self._c.box(y, x), SUM * self._c.width
+            at, height, half = target[0] - PLUS, target[1] - 3 * PLUS, 0.6 * PLUS
+            plus = (
+                f"M{px(at - half)},{px(height)}H{px(at + half)}"
+                f"M{px(at)},{px(height - half)}V{px(height + half)}"
+            )
+            for piece in range(self._pieces):
+                first, count = piece * each, min(each, self._terms - piece * each)
+                if count <= 0:
+                    continue
+                path = self._a.path(y, first, 1, count) + self._b.path(first, x, count, 1)
+                left, top = self._a.left + first * self._a.width, self._b.top + first * size
+                place = (left, top, left + size, top + size)
+                sums += box(*place)
+                arrows += _arrow_to(place[2], place[3], target[0], target[1])
+                if piece == self._piece:
+                    own += path + box(*place)
+                else:
+                    others += path
+        return [
+            outline(sums, palette.ink, 1, palette.idle),
+            outline(arrows + plus, palette.ink, 2),
+            outline(others, palette.ink, 2, dash="dot"),
+            outline(own, palette.focus, 3),
+        ]
+
+    def _gpu_shapes(self) -> list[Shape]:
+        """The multiprocessors, as full as they are of blocks, and the one with the block shown."""
         palette, gpu = self._palette, self._gpu
         if gpu is None or not self._held:
             return []
@@ -165,10 +271,18 @@ class GridStage:
         numbers = np.arange(gpu.rows * gpu.columns).reshape(gpu.rows, gpu.columns)
         return [
             outline(gpu.fill(numbers < count), palette.line, 0.7, palette.cell, "below"),
-            outline(gpu.fill(numbers < min(count, self._wave_blocks)), palette.line, 0.7, shade,
-                    "below"),
+            outline(self._fill_up(gpu, count), palette.line, 0.7, palette.number, "below"),
             outline(gpu.path(*divmod(own, gpu.columns)), palette.focus, 3),
         ]  # fmt: skip
+
+    def _fill_up(self, gpu: Cells, count: int) -> str:
+        """Each multiprocessor up to the share of its places that the wave's blocks take."""
+        path = ""
+        for i in range(min(count, self._wave_blocks)):
+            share = -(-(self._wave_blocks - i) // count) / self._held
+            left, top, right, bottom = gpu.box(*divmod(i, gpu.columns))
+            path += box(left, bottom - max(LEAST_FULL, share) * (bottom - top), right, bottom)
+        return path
 
     def windows(self, step: Step) -> Windows:
         """None: it shows no array."""
@@ -222,6 +336,18 @@ class GridStage:
                 f"multiprocessors, {end}.",
                 f"{wave}{blocks} on {device.multiprocessors} multiprocessors, {end}.",
                 f"{blocks}, {end}.")  # fmt: skip
+
+
+def _arrow_to(x: float, y: float, end_x: float, end_y: float) -> str:
+    """A straight arrow with a head."""
+    length = max(1.0, math.hypot(end_x - x, end_y - y))
+    along_x, along_y = (end_x - x) / length * HEAD, (end_y - y) / length * HEAD
+    return (
+        f"M{px(x)},{px(y)}L{px(end_x)},{px(end_y)}"
+        f"M{px(end_x - along_x - 0.6 * along_y)},{px(end_y - along_y + 0.6 * along_x)}"
+        f"L{px(end_x)},{px(end_y)}"
+        f"L{px(end_x - along_x + 0.6 * along_y)},{px(end_y - along_y - 0.6 * along_x)}"
+    )
 
 
 def resident_blocks(model: SceneModel, device: Device) -> int:

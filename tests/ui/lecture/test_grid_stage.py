@@ -91,3 +91,36 @@ def test_waves_are_counted() -> None:
     lecture = of_query(GRID, **QUERIES[1])
     texts = " ".join(lecture.panel(GridStage).changing(lecture.steps[0])[0]["text"])
     assert "1,024 blocks" in texts
+
+
+def test_the_waves_are_those_of_this_launch_and_of_large_matrices() -> None:
+    lecture = of_query(GRID, **QUERIES[0])
+    panel = lecture.panel(GridStage)
+    size = panel._held * DEVICE.multiprocessors
+    for (_, waves, last), blocks in zip(panel._launches, (16, 1024 * 1024), strict=True):
+        assert (waves - 1) * size < blocks <= waves * size
+        assert (waves - 1 + last) * size == pytest.approx(blocks)
+    texts = panel._wave_words()
+    assert f"{panel._launches[1][1]:,} waves" in texts[1]
+    bars = panel._wave_shapes()
+    assert [len(seen(shape)) > 1 for shape in bars] == [True, True]
+
+
+@pytest.mark.parametrize("piece", [0, 1])
+def test_blocks_that_share_k_have_a_piece_each_and_add_into_one_tile(piece: int) -> None:
+    lecture = of_query(GRID, kernel="anyshape", M=16, N=32, K=32, PIECES=2, bz=piece)
+    panel, tiles = lecture.panel(GridStage), lecture.model.tiles_of_k
+    assert tiles is not None
+    loaded = {tile for tile in tiles.loaded if tile is not None}
+    sums, arrows, others, own = panel._piece_shapes()
+    assert len(seen(sums)) == 2
+    assert arrows["path"].count("L") == 2 * 3, "an arrow with a head for each"
+    (left, _, right, _), *_ = seen(own)
+    first, count = (left - panel._a.left) / panel._a.width, (right - left) / panel._a.width
+    assert {*range(round(first), round(first) + round(count))} == loaded
+    assert seen(others)
+
+
+def test_a_block_that_has_all_of_k_shares_it_with_none() -> None:
+    lecture = of_query(GRID, **QUERIES[0])
+    assert not any(seen(shape) for shape in lecture.panel(GridStage)._piece_shapes())
