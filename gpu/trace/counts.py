@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gpu.comparison import Comparison
 from gpu.predicted_counters import LIMIT_SECONDS, PIPELINE_TILES
 from gpu.recorded import recordings
 from gpu.trace.phases import PhasePair, main_difference, multiply_adds
@@ -23,7 +24,7 @@ from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import ArrayCounters
 
-APART = 1.5  # of two ratios: farther from each other they do not go together
+TOGETHER = 1.3  # of two ratios: nearer to each other they go together
 # By line, array and kind of access: the space, requests and what they cost, of a block's warps.
 Arrays = Mapping[tuple[int, str, AccessKind], tuple[MemorySpace, int, int]]
 
@@ -116,26 +117,24 @@ def explain(trace: Trace, base: Trace) -> str:
     counted = None if pair is None else _count_ratio(trace, base, pair)
     if pair is None or counted is None:
         return ""
-    if _go_together(counted, pair.ratio):
+    if is_near(counted, pair.ratio):
         return ""
     is_less = math.log(counted) * math.log(pair.ratio) > 0 and (
         abs(math.log(counted)) > abs(math.log(pair.ratio))
     )
     if not is_less:
         return "What is counted does not explain all of it."
-    hardware = _hardware_ratio(trace, base)
     differ = f"Counted, the wavefronts differ {_times(counted)}"
-    if hardware is not None and not _go_together(counted, hardware):
-        return (
-            f"{differ}, by the GPU's own counters {_times(hardware)}: the compiler merges loads of "
-            "neighbouring words."
-        )
+    comparisons = [one for run in recordings().runs for one in run.comparisons]
+    shares = [load_share(one.kernel, comparisons) for one in (trace, base)]
+    if shares[0] and shares[1]:
+        hardware = counted * shares[0][0] / shares[1][0]
+        if not is_near(counted, hardware):
+            return (
+                f"{differ}, by the GPU's own counters {_times(hardware)}: the compiler merges "
+                "loads of neighbouring words."
+            )
     return f"{differ}: while a warp waits for them, others compute, which hides a part."
-
-
-def _go_together(one: float, other: float) -> bool:
-    """Whether two ratios are near each other."""
-    return 1 / APART <= one / other <= APART
 
 
 def _times(ratio: float) -> str:
@@ -149,7 +148,7 @@ def _compare_sums(trace: Trace, base: Trace) -> str:
     found = []
     for space, unit in units.items():
         ours, theirs = (_for_work(one, space) for one in (trace, base))
-        if ours and theirs and max(ours, theirs) > APART * min(ours, theirs):
+        if ours and theirs and not is_near(ours, theirs):
             found.append((max(ours, theirs) / min(ours, theirs), unit, ours, theirs))
     if not found:
         return ""
@@ -187,17 +186,26 @@ def _count_ratio(trace: Trace, base: Trace, pair: PhasePair) -> float | None:
     return sums[0] / sums[1] if all(sums) else None
 
 
-def _hardware_ratio(trace: Trace, base: Trace) -> float | None:
-    """The same by the GPU's own counters, of loads of whole launches; None if not recorded."""
-    for run in recordings().runs:
-        for comparison in run.comparisons:
-            counters = {one.name: one.counters for one in comparison.kernels if one.counters}
-            ours, theirs = (counters.get(one.kernel) for one in (trace, base))
-            if ours and theirs:
-                loads = [one.get("shared_load_wavefronts") for one in (ours, theirs)]
-                if loads[0] and loads[1]:
-                    return loads[0] / loads[1]
+def load_share(
+    kernel: str, comparisons: Iterable[Comparison]
+) -> tuple[float, tuple[int, int, int]] | None:
+    """Wavefronts of shared loads that a GPU counted over the simulator's, and M, N, K there.
+
+    Less than 1 where the compiler merges loads; None where nobody counted them.
+    """
+    for comparison in comparisons:
+        for one in comparison.kernels:
+            if one.name == kernel and one.simulated and one.counters:
+                written = one.simulated.get("shared_load_wavefronts")
+                counted = one.counters.get("shared_load_wavefronts")
+                if written and counted is not None:
+                    return counted / written, comparison.size
     return None
+
+
+def is_near(one: float, other: float) -> bool:
+    """Whether two ratios go together."""
+    return 1 / TOGETHER <= one / other <= TOGETHER if one and other else one == other
 
 
 def _count(kernel: Kernel, entry: Entry, chosen: Mapping[str, int], tiles: int) -> Arrays:

@@ -166,6 +166,15 @@ def recorded_traces(folder: Path | None = None) -> tuple[RecordedTraces, ...]:
     return _read_folder(folder or FOLDER)
 
 
+def traces_of_one_gpu_first() -> tuple[RecordedTraces, ...]:
+    """Every file of traces in FOLDER: of the GPU of the newest comparisons first, then the newest.
+
+    So the clock, the times and the counters that are told together are of one GPU.
+    """
+    compared = next((run.device.name for run in recorded.recordings().runs), "")
+    return tuple(sorted(recorded_traces(), key=lambda run: run.device.name != compared))
+
+
 @functools.cache
 def _read_folder(folder: Path) -> tuple[RecordedTraces, ...]:
     runs = []

@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, Page
 from plotly.io.json import to_json_plotly
 from plotly.offline import get_plotlyjs
 
-from gpu.trace.recorded import recorded_traces
+from gpu.trace.recorded import traces_of_one_gpu_first
 from simulator import Recording, catalogue, record, simulate
 from simulator.launch import ravel
 from simulator.observers.hazards.findings import Hazard
@@ -542,7 +542,8 @@ class Recorded:
         )  # fmt: skip
         if own is not None:
             return model
-        return replace(model, clock=find_clock(self.recording, model.phases, recorded_traces()))
+        clock = find_clock(self.recording, model.phases, traces_of_one_gpu_first())
+        return replace(model, clock=clock)
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

@@ -8,17 +8,21 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gpu.scale.recorded import widest
+from gpu.trace import recorded as trace_files
 from simulator.broken_file import BrokenFileError
+from tests.ui.traced_kernels import RUN
 from ui.drawing.look import Look
 from ui.drawing.viewport import PHONE, USUAL
 from ui.gpu_charts.rows import INK
+from ui.lessons import charts
 from ui.lessons.__main__ import main
-from ui.lessons.charts import describe, draw_chart
+from ui.lessons.charts import describe, draw_chart, source
 from ui.lessons.judge import Answer, check_texts, fill, hint, judge, right_answer, value, words
 from ui.lessons.lesson import (
     SESSIONS,
@@ -263,6 +267,28 @@ def test_a_product_over_gpus_is_that_of_the_run_over_the_most() -> None:
     assert found(Measure.SCALING, "speedup 4") == pytest.approx(
         scaling.runs[0].ms / fastest, abs=5e-4
     )
+
+
+def test_numbers_of_traces_are_those_of_the_compared_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    when = datetime(2026, 3, 4, tzinfo=UTC)
+    other = replace(RUN.device, name="Another GPU")
+    slow = replace(RUN, traces=(replace(RUN.traces[0], ratio=9.0),), device=other, when=when)
+    monkeypatch.setattr(trace_files, "recorded_traces", lambda: (slow, RUN))
+    monkeypatch.setattr(charts, "TRACED_AT", (512, 512, 512))
+    assert found(Measure.TRACE, "transposed:TILE=32 512 cycles inner loop") == 9011
+    assert found(Measure.TRACE, "transposed:TILE=32 512 cycles wait") == 7 + 171
+    assert found(Measure.TRACE, "transposed:TILE=32 512 share inner loop") == pytest.approx(
+        100 * 9011 * 16 / (16 * 10036 + 100), abs=1e-3
+    )
+    assert found(Measure.TRACE, "tiled 512 least copy") == pytest.approx(0.9 * 702)
+    assert found(Measure.TRACE, "tiled 512 ratio") == 1.06
+    assert found(Measure.TRACE, "tiled 512 blocks") == 2
+    assert describe(Chart.PHASES).startswith("tiled, TILE 16: copying 46%, inner loop 48%")
+    assert source(Chart.PHASES) == "Recorded on NVIDIA H200, 4 March 2026, at 512 × 512 × 512."
+    assert draw_chart(Chart.PHASES, INK).data
+    for lacking in ("tiled 77 ratio", "tiled 512 cycles sleep", "tiled 512 colour", "naive"):
+        with pytest.raises(ValueError, match=r"^No trace was recorded of "):
+            found(Measure.TRACE, lacking)
 
 
 def test_two_pieces_may_be_added_in_any_order_and_more_may_not() -> None:

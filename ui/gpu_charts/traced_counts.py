@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from gpu.candidate import choose
 from gpu.comparison import Comparison
 from gpu.predicted_counters import Lines, global_sectors, shared_wavefronts
+from gpu.trace.counts import is_near, load_share
 from gpu.trace.phases import PhasePair, multiply_adds, pair_phases
 from gpu.trace.trace import Kind, Trace, TracedPhase
 from simulator.launch import WARP_SIZE
@@ -20,7 +21,6 @@ from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_percent, size_name, variant_phrase
 from ui.gpu_charts.traced_blocks import Launched
 
-TOGETHER = 1.3  # of two ratios: nearer to each other they go together
 MERGED = 1.02  # wavefronts of the code over the hardware's, from which on loads were merged
 BUSY = (0.6, 1.3)  # of a phase's cycles: so many wavefronts, one a cycle, explain them
 LEAST_ELSEWHERE = 0.005  # of all that is counted: less is not spoken of
@@ -81,14 +81,8 @@ def with_counts(
     launch: Launched, lines: Lines, comparisons: Sequence[Comparison] = ()
 ) -> CountedLaunch:
     """The launch with its lines' counts, and what comparisons have of the hardware's counters."""
-    for comparison in comparisons:
-        for kernel in comparison.kernels:
-            if kernel.name == launch.trace.kernel and kernel.simulated and kernel.counters:
-                name = "shared_load_wavefronts"
-                written, counted = kernel.simulated.get(name), kernel.counters.get(name)
-                if written and counted is not None:
-                    return CountedLaunch(launch, lines, counted / written, comparison.size)
-    return CountedLaunch(launch, lines)
+    share, size = load_share(launch.trace.kernel, comparisons) or (None, None)
+    return CountedLaunch(launch, lines, share, size)
 
 
 def _phase_of(line: int, trace: Trace) -> TracedPhase | None:
@@ -121,11 +115,6 @@ class Beside:
     def goes_together(self) -> bool:
         """Whether the clock says what the count says."""
         return self.counted is not None and is_near(self.counted, self.clocked)
-
-
-def is_near(one: float, other: float) -> bool:
-    """Whether two ratios go together."""
-    return 1 / TOGETHER <= one / other <= TOGETHER if one and other else one == other
 
 
 def set_beside(one: CountedLaunch, base: CountedLaunch) -> list[Beside]:

@@ -11,8 +11,18 @@ from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.recorded import RecordedRun, newest
 from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape
+from gpu.trace.recorded import RecordedTraces, traces_of_one_gpu_first
+from gpu.trace.trace import Trace
 from simulator.broken_file import Broken, BrokenFileError
-from ui.gpu_charts import accuracy, bounds, latency, performance, roofline, shapes
+from ui.gpu_charts import (
+    accuracy,
+    bounds,
+    latency,
+    performance,
+    roofline,
+    shapes,
+    traced_phases,
+)
 from ui.lessons.lesson import Chart
 
 # The bars of the ladder, one window high: each rung once, in tiles of 16 where it has a choice.
@@ -28,6 +38,7 @@ STEADY = 1.05  # the 80th percentile of cuBLAS's times over the 20th, where noth
 # Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
 IN_WAVES = ((512, 512, 512), (256, 256, 16384), (4096, 4096, 4096), (5120, 2560, 1280))
 ACCURATE_AT = (4096, 4096, 4096)
+TRACED_AT = (2048, 2048, 2048)
 # Whose errors are drawn: of the ladder three, so that every name has room.
 ACCURATE = (
     "naive", "tiled", "warptiles", "tensor_tf32", "tensor_half", "tensor_fp32", "warpgroup_tf32",
@@ -81,6 +92,15 @@ def accurate(run: RecordedRun) -> Comparison:
     return performance.choose_kernels(found, ACCURATE)
 
 
+def traced(run: RecordedRun) -> tuple[RecordedTraces, tuple[Trace, ...]]:
+    """The traces of the ladder's rungs at TRACED_AT, those of a run's GPU if there are any."""
+    for traces in traces_of_one_gpu_first():
+        found = [traces.find(name, TRACED_AT) for name in RUNGS]
+        if any(found):
+            return traces, tuple(trace for trace in found if trace is not None)
+    raise _lacking(run, "traces")
+
+
 def _lacking(run: RecordedRun, what: str) -> BrokenFileError:
     return BrokenFileError(Broken(run.file, 1, f"It has no {what} that this chart shows."))
 
@@ -105,6 +125,8 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
             return shapes.draw_map(run.shapes, ink)
         case Chart.ACCURACY:
             return accuracy.draw_accuracy(accurate(run), ink)
+        case Chart.PHASES:
+            return traced_phases.draw_phases(traced(run)[1], ink)
         case _:
             assert_never(chart)
 
@@ -129,6 +151,8 @@ def describe(chart: Chart) -> str:
             return f"Share of cuBLAS at each M x N x K: {shapes.describe(run.shapes)}."
         case Chart.ACCURACY:
             return accuracy.describe(accurate(run))
+        case Chart.PHASES:
+            return traced_phases.describe_phases(traced(run)[1])
         case _:
             assert_never(chart)
 
@@ -141,6 +165,10 @@ def source(chart: Chart) -> str:
         size = f", at {' × '.join(map(str, largest_square(run).size))}"
     if chart is Chart.ACCURACY:
         size = f", at {' × '.join(map(str, ACCURATE_AT))}"
+    if chart is Chart.PHASES:
+        traces, _ = traced(run)
+        size = f", at {performance.size_name(TRACED_AT)}"
+        return f"Recorded on {traces.device.name}, {traces.when.day} {traces.when:%B %Y}{size}."
     return f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}{size}."
 
 

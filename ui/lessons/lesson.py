@@ -39,6 +39,7 @@ class Chart(StrEnum):
     WAVES = "waves"
     SHAPES = "shapes"
     ACCURACY = "accuracy"
+    PHASES = "phases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ class Measure(StrEnum):
     SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.shape.Shape
     USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
     WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds
+    TRACE = "trace"  # of a kernel by the GPU's clock: gpu.trace.trace.Trace
     SCALING = "scaling"  # of the recorded run over the most GPUs: of gpu.scale.scaling.ScaleRun
 
 

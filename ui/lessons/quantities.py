@@ -14,6 +14,9 @@ from gpu.bounds import find_bounds
 from gpu.comparison import Comparison, KernelResult
 from gpu.recorded import RecordedRun, newest
 from gpu.scale.recorded import widest
+from gpu.trace.recorded import traces_of_one_gpu_first
+from gpu.trace.trace import Trace, TracedPhase
+from gpu.trace.waves import place_blocks
 from simulator import LaunchError, Recording, Step, simulate
 from simulator.language.ctype import Array
 from simulator.language.fragments import parse_fragment
@@ -48,14 +51,17 @@ def recorded(kind: Measure, of: str) -> float:
     of is a path, such as "limits.latency.dram"; of a kernel "tiled 4096" or "tiled:TILE=32 8192
     6144 4096", and after it a counter's or bound's name; of a shape a path and M, N, K,
     "plan.blocks 512"; of a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512";
-    of a product over several GPUs a field and how many, "speedup 4". Raises ValueError, a sentence,
-    where nothing of that name was recorded, LaunchError where nothing was.
+    of a product over several GPUs a field and how many, "speedup 4"; of a trace the kernel, its
+    size, a field and a phase, "tiled:TILE=32 2048 cycles inner loop". Raises ValueError, a
+    sentence, where nothing of that name was recorded, LaunchError where nothing was.
     """
     run = newest()
     if kind is Measure.RECORDED:
         return _at_path(run, of)
     if kind is Measure.SCALING:
         return _of_scaling(of)
+    if kind is Measure.TRACE:
+        return _of_trace(of)
     if kind is Measure.WAVE_TIME:
         return _wave_time(run, of)
     if kind in (Measure.SHAPE, Measure.USUAL_PLAN):
@@ -102,6 +108,28 @@ def _of_scaling(of: str) -> float:
     if not moving:
         raise ValueError(f"No product over {gpus} GPUs was recorded.")
     return _at_path(min(moving, key=lambda run: run.ms), name)
+
+
+def _of_trace(of: str) -> float:
+    """A number of the phases of a name, of a kernel that was traced.
+
+    "cycles" of a warp for a tile, of both waits together, "share" in percent of the block's time,
+    "least" and "most", the cycles of the 20th and 80th percentile; of no phase "ratio", the traced
+    kernel's time over the plain one's, and "blocks", the most on a multiprocessor at once.
+    """
+    name, *rest = of.split()
+    field, *words = [word for word in rest if not word.isdigit()] or [""]
+    size = recorded_size(of)
+    for run in traces_of_one_gpu_first():
+        trace = None if size is None else run.find(name, size)
+        if trace is None:
+            continue
+        if field in TRACE_FIELDS:
+            return TRACE_FIELDS[field](trace)
+        phases = [one for one in trace.phases if one.name == " ".join(words) and one.k is None]
+        if phases and field in PHASE_FIELDS:
+            return sum(map(PHASE_FIELDS[field], phases))
+    raise ValueError(f"No trace was recorded of {of}.")
 
 
 def _wave_time(run: RecordedRun, of: str) -> float:
@@ -275,6 +303,17 @@ def find(quantity: Quantity) -> float:
         return rounded(quantity, recorded(quantity.measure, quantity.of))
     return rounded(quantity, measure(quantity.view, quantity.measure, quantity.of))
 
+
+TRACE_FIELDS: Mapping[str, Callable[[Trace], float]] = {
+    "ratio": lambda trace: trace.ratio,
+    "blocks": lambda trace: place_blocks(trace.blocks).resident,
+}
+PHASE_FIELDS: Mapping[str, Callable[[TracedPhase], float]] = {
+    "cycles": lambda phase: phase.cycles,
+    "share": lambda phase: 100 * phase.share,
+    "least": lambda phase: phase.spread[0],
+    "most": lambda phase: phase.spread[1],
+}
 
 # How each measure of a view is found; the others are of a recorded run.
 OF_VIEW: Mapping[Measure, Callable[[_Moment], float]] = {

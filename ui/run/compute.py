@@ -19,7 +19,7 @@ from plotly.io.json import to_json_plotly
 from gpu import bits
 from gpu.predicted_counters import Lines, predict, predict_lines
 from gpu.trace.instrument import instrument
-from gpu.trace.recorded import recorded_traces
+from gpu.trace.recorded import traces_of_one_gpu_first
 from simulator import (
     Kernel,
     LaunchError,
@@ -441,7 +441,7 @@ def _build_model(side: View) -> SceneModel:
         )
     tile = catalogue()[side.kernel].tile(**dict(side.defines))
     model = build_scene_model(recording, thread, tile, hazards, presets.changes(side), right)
-    return replace(model, clock=find_clock(recording, model.phases, recorded_traces()))
+    return replace(model, clock=find_clock(recording, model.phases, traces_of_one_gpu_first()))
 
 
 def load_right(view: View) -> Recording | None:
