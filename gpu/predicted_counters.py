@@ -12,14 +12,19 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from compiler.compiled_counters import CompiledCounters
+from compiler.machine_code import MachineCode
 from simulator import compile_kernel
 from simulator.catalogue import Entry, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.machine.machine import Machine
+from simulator.machine.observer import Observer
 from simulator.machine.schedule import Schedule
 from simulator.observers.counters import FIELDS, Counters
 from simulator.observers.transactions import SECTOR_BYTES
@@ -57,6 +62,43 @@ def predict_lines(
     return _predict(name.split(":")[0], text, tuple(sorted(defines.items())), size)
 
 
+@dataclass(frozen=True, slots=True)
+class CompiledPrediction:
+    """The counters of an optimised build."""
+
+    counters: Mapping[str, int | None]  # observers.counters.FIELDS; None where it is not known
+    reasons: tuple[str, ...]  # why some are not known, a sentence a line of the text
+
+
+def predict_compiled(
+    code: MachineCode, name: str, text: str, defines: Mapping[str, str], size: tuple[int, int, int]
+) -> CompiledPrediction:
+    """The counters of a launch as a GPU counts the machine code of `text`; see predict().
+
+    Raises NotPredictedError where not even the source's are predicted.
+    """
+    unknown: dict[tuple[str, str], str] = {}
+
+    def count(launch: Callable[[CompiledCounters], None]) -> Lines:
+        counters = CompiledCounters(code)
+        launch(counters)
+        for (_, space, kind), reason in counters.unknown.items():
+            unknown.setdefault((f"{space}_{kind}", reason), reason)
+        return counters.lines
+
+    lines = _predict_by(count, name.split(":")[0], text, defines, size).values()
+    lost = {field for field, _ in unknown}
+    return CompiledPrediction(
+        {
+            field: None
+            if field.rpartition("_")[0] in lost
+            else sum(line.get(field, 0) for line in lines)
+            for field in FIELDS
+        },
+        tuple(unknown.values()),
+    )
+
+
 def global_sectors(counters: Mapping[str, int]) -> int | None:
     """Number of 32-byte sectors of global memory that all loads and stores touch.
 
@@ -92,13 +134,30 @@ def _sum(counters: Mapping[str, int], *names: str) -> int | None:
 def _predict(
     name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
 ) -> Lines:
+    return _predict_by(_count_source, name, text, dict(defines), size)
+
+
+def _count_source(launch: Callable[[Counters], None]) -> Lines:
+    counters = Counters()
+    launch(counters)
+    return counters.lines
+
+
+def _predict_by(
+    count: Callable[[Callable[[Any], None]], Lines], name: str, text: str,
+    defines: Mapping[str, str], size: tuple[int, int, int],
+) -> Lines:  # fmt: skip
+    """The counters of a launch by line, where `count` has an observer count a small one."""
     entry = whole_catalogue().get(name)
     if entry is None:
         raise NotPredictedError(f"The catalogue does not say how {name} is launched.")
     try:
-        chosen = {macro: int(value) for macro, value in defines}
+        chosen = {macro: int(value) for macro, value in defines.items()}
         kernel = _compiled(text, entry.kernel)
-        return _solve(kernel, entry, chosen, size)
+        return _solve(
+            entry, chosen, size,
+            lambda small: count(lambda observer: simulate(kernel, entry, chosen, small, observer)),
+        )  # fmt: skip
     except (SourceError, LaunchError, ValueError) as error:
         raise NotPredictedError(f"The simulator cannot run {name}: {error}") from None
 
@@ -111,8 +170,9 @@ def _compiled(text: str, kernel: str) -> Kernel:
 
 
 def _solve(
-    kernel: Kernel, entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int]
-) -> Lines:
+    entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int],
+    lines_of: Callable[[tuple[int, int, int]], Lines],
+) -> Lines:  # fmt: skip
     """The counters at `size` as a weighted sum of those of smaller launches."""
     rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
     axes = (
@@ -122,7 +182,7 @@ def _solve(
     )
     total: dict[int, dict[str, int]] = {}
     for (M, down), (N, across), (K, along) in itertools.product(*axes):
-        for line, counts in simulated(kernel, entry, chosen, (M, N, K)).items():
+        for line, counts in lines_of((M, N, K)).items():
             known = total.setdefault(line, {})
             for counter, count in counts.items():
                 known[counter] = known.get(counter, 0) + down * across * along * count
@@ -151,10 +211,11 @@ def samples(extent: int, tile: int, begun: int, proportional: bool) -> tuple[tup
     return ((first, begun + 1 - whole), (first + unit, whole - begun))
 
 
-def simulated(
-    kernel: Kernel, entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int]
-) -> Lines:
-    """The counters of a launch by line, counted by running every block of it.
+def simulate(
+    kernel: Kernel, entry: Entry, chosen: Mapping[str, int], size: tuple[int, int, int],
+    observer: Observer,
+) -> None:  # fmt: skip
+    """Have an observer count a launch, by running every block of it.
 
     All warps of a block run in lockstep, which is faster and gives the same counts for a kernel
     whose warps do not race.
@@ -162,6 +223,4 @@ def simulated(
     M, N, K = size
     A, B, C = (np.zeros(shape, np.float16) for shape in ((M, K), (K, N), (M, N)))
     launch = entry.launch({"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}, **chosen)
-    counters = Counters()
-    Machine(kernel, launch, [counters], Schedule.LOCKSTEP, seconds=LIMIT_SECONDS).run()
-    return counters.lines
+    Machine(kernel, launch, [observer], Schedule.LOCKSTEP, seconds=LIMIT_SECONDS).run()
