@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 
@@ -31,15 +31,28 @@ class RecordedTraces:
     file: str  # its name, without a folder
     when: datetime  # UTC
     device: Device
-    traces: tuple[Trace, ...]
+    traces: Sequence[Trace]
+
+    @property
+    def outlines(self) -> tuple[Trace, ...]:
+        """The traces without their blocks, which take long to unpack."""
+        packed = self.traces
+        if isinstance(packed, PackedTraces):
+            return packed.outlines
+        return tuple(replace(one, blocks=()) for one in packed)
 
     def find(
         self, kernel: str, size: tuple[int, int, int], level: Level = Level.PHASES
     ) -> Trace | None:
         """The trace of a kernel, as gpu.candidate.choose takes it; None without one."""
         wanted = (kernel, size, level)
-        found = (one for one in self.traces if (one.kernel, one.size, one.level) == wanted)
-        return next(found, None)
+        found = (
+            number
+            for number, one in enumerate(self.outlines)
+            if (one.kernel, one.size, one.level) == wanted
+        )
+        number = next(found, None)
+        return None if number is None else self.traces[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +94,7 @@ def _columns(blocks: Sequence[Block]) -> Columns:
 
 
 def _blocks(columns: Columns) -> tuple[Block, ...]:
-    """The blocks of columns. ValueError where these do not fit each other."""
+    """The blocks of columns, which fit each other."""
     rows = zip(columns.phase, columns.tile, columns.gap, columns.cycles, strict=True)
     warps = []
     for count in columns.warps:
@@ -102,6 +115,45 @@ def _blocks(columns: Columns) -> tuple[Block, ...]:
             zip(columns.x, columns.y, columns.multiprocessor, starts, columns.life, strict=True)
         )
     )
+
+
+class PackedTraces(Sequence[Trace]):
+    """Traces of which each has its blocks unpacked once it is asked for, and then kept."""
+
+    def __init__(self, outlines: tuple[Trace, ...], columns: tuple[Columns, ...]) -> None:
+        """The traces without blocks, and the blocks of each. ValueError where columns misfit."""
+        self.outlines = outlines
+        self._columns = columns
+        self._whole: dict[int, Trace] = {}
+        for one in columns:
+            _check(one)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.outlines)
+
+    @overload
+    def __getitem__(self, index: int) -> Trace: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Trace, ...]: ...
+    def __getitem__(self, index: int | slice) -> Trace | tuple[Trace, ...]:
+        """One of them with its blocks, or some."""
+        if isinstance(index, slice):
+            return tuple(self[number] for number in range(*index.indices(len(self))))
+        number = range(len(self))[index]
+        if number not in self._whole:
+            outline = self.outlines[number]
+            self._whole[number] = replace(outline, blocks=_blocks(self._columns[number]))
+        return self._whole[number]
+
+
+def _check(columns: Columns) -> None:
+    """ValueError where columns do not fit each other."""
+    blocks = (columns.x, columns.y, columns.multiprocessor, columns.start, columns.life)
+    intervals = (columns.phase, columns.tile, columns.gap, columns.cycles)
+    lengths = {len(column) for column in blocks}, {len(column) for column in intervals}
+    if len(lengths[0]) > 1 or lengths[1] != {sum(columns.warps)}:
+        raise ValueError("A trace's columns of blocks are not of one length.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +190,12 @@ def read(path: Path) -> RecordedTraces:
 
     def parse(found: dict[str, Any], when: datetime) -> RecordedTraces:
         file = decode(TracesFile, found, "The recording")
-        return RecordedTraces(path.name, when, file.device, tuple(map(_trace, file.traces)))
+        columns = [decode(Columns, one.get("blocks"), "A trace's blocks") for one in file.traces]
+        outlines = [trace_from(one | {"blocks": []}) for one in file.traces]
+        traces = PackedTraces(tuple(outlines), tuple(columns))
+        return RecordedTraces(path.name, when, file.device, traces)
 
     return recorded.parse_text(path.name, text, parse)
-
-
-def _trace(found: dict[str, Any]) -> Trace:
-    columns = decode(Columns, found.get("blocks"), "A trace's blocks")
-    return replace(trace_from(found | {"blocks": []}), blocks=_blocks(columns))
 
 
 def same_device(folder: Path, device: Device) -> tuple[Trace, ...]:
@@ -158,7 +208,7 @@ def same_device(folder: Path, device: Device) -> tuple[Trace, ...]:
         return ()
     run = read(path)
     found = run.device.name, run.device.driver
-    return run.traces if found == (device.name, device.driver) else ()
+    return tuple(run.traces) if found == (device.name, device.driver) else ()
 
 
 def recorded_traces(folder: Path | None = None) -> tuple[RecordedTraces, ...]:

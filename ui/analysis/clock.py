@@ -94,7 +94,8 @@ def find_clock(
     macros = _macros(kernel.text)
     for run in runs:
         found = [
-            (trace, text) for trace in run.traces if trace.level is Level.PHASES and trace.same_bits
+            (trace, text)
+            for trace in run.outlines if trace.level is Level.PHASES and trace.same_bits
             for text in [_same_code(trace.kernel, tuple(code for _, code in shown))]
             if text is not None
         ]  # fmt: skip
@@ -106,7 +107,8 @@ def find_clock(
                 _phase(trace.phases, lines.get(step.line), kind)
                 for step, kind in zip(recording.steps, kinds, strict=True)
             )
-            return Clock(trace, _setting(run, trace, _macros(text)), phases)
+            whole = run.find(trace.kernel, trace.size) or trace
+            return Clock(whole, _setting(run, trace, _macros(text)), phases)
     return None
 
 

@@ -56,7 +56,7 @@ class Traced:
 @st.fragment  # a choice here draws this section alone
 def draw_recorded_traces() -> None:
     """Show a recording of the GPU's clock; nothing where there is none."""
-    runs = [run for run in recorded_traces() if _of_catalogue(run.traces)]
+    runs = [run for run in recorded_traces() if _of_catalogue(run.outlines)]
     if not runs:
         return
     st.header("By the GPU's own clock", anchor=False)
@@ -66,7 +66,7 @@ def draw_recorded_traces() -> None:
     if len(by_name) > 1:
         run = by_name[columns[0].selectbox("Clocked on", list(by_name), key="traced_on")]
     with drawn_from(run.file):
-        traces = _of_catalogue(run.traces)
+        traces = _of_catalogue(run.outlines)
         sizes = {size_name(trace.size): trace.size for trace in traces}
         usual = size_name(USUAL_SIZE) if USUAL_SIZE in sizes.values() else next(iter(sizes))
         size = sizes[usual]
@@ -76,7 +76,8 @@ def draw_recorded_traces() -> None:
                     "M × N × K", list(sizes), index=list(sizes).index(usual), key="traced_size"
                 )
             ]
-        chosen = tuple(trace for trace in traces if trace.size == size)
+        found = [run.find(trace.kernel, size) for trace in traces if trace.size == size]
+        chosen = tuple(trace for trace in found if trace is not None)
         show_traces(_known(chosen, run.device, "traced"), columns[2:], _source(run, size))
 
 

@@ -78,7 +78,7 @@ COLUMNS = {name: [1] if NAMES.index(name) < 5 else [] for name in NAMES}
         (lzma.compress(b'{"format": 1, "recorded": "2026-01-02T00:00:00+00:00"}'), "lacks device"),
         (packed(traces=[{"blocks": {}}]), "blocks lacks x"),
         (packed(traces=[{"blocks": COLUMNS | {"life": []}}]), "lacks kernel"),
-        (packed(traces=[REST | {"blocks": COLUMNS | {"life": []}}]), "argument 5 is shorter"),
+        (packed(traces=[REST | {"blocks": COLUMNS | {"life": []}}]), "not of one length"),
     ],
 )
 def test_what_is_no_recording_is_named(tmp_path: Path, content: bytes, told: str) -> None:
