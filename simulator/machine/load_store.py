@@ -197,8 +197,7 @@ class Memory:
         """Where the active lanes access memory. The others fault, unless kind is None."""
         if address.is_far:
             address, mask = self._bring_near(group, mask, address, operand, kind)
-        base = address.base
-        pattern = pattern_of(group, address, operand, kind)
+        pattern, base = pattern_of(group, address, operand, kind)
         if not is_inside(pattern, base, operand):
             mask = self._drop_faults(group, mask, pattern, base, operand, kind)
         shift = base // operand.element.size * pattern.step
@@ -305,19 +304,28 @@ def _build_access(
 
 def pattern_of(
     group: Group, address: Address, operand: MemoryOperand, kind: AccessKind | None
-) -> Pattern:
-    """The pattern of an access, the last one where only the address's base differs."""
+) -> tuple[Pattern, int]:
+    """The pattern of an access, the last one where all lanes only moved alike, and its base."""
     pattern: Pattern | None = group.memo[operand.slot]
-    if (
-        pattern is None
-        or pattern.lane_offsets is not address.lane_offsets
-        or pattern.buffer is not address.buffer
-    ):
-        _refuse_reinterpretation(address.buffer, operand)
-        if kind is not AccessKind.LOAD:
-            _refuse_constant(address.buffer, operand.lvalue)
-        pattern = group.memo[operand.slot] = _build_pattern(group, address, operand)
-    return pattern
+    if pattern is not None and pattern.buffer is address.buffer:
+        moved = _moved(pattern.lane_offsets, address.lane_offsets)
+        if moved is not None:
+            return pattern, address.base + moved
+    _refuse_reinterpretation(address.buffer, operand)
+    if kind is not AccessKind.LOAD:
+        _refuse_constant(address.buffer, operand.lvalue)
+    pattern = group.memo[operand.slot] = _build_pattern(group, address, operand)
+    return pattern, address.base
+
+
+def _moved(known: Array | None, offsets: Array | None) -> int | None:
+    """By how many bytes all lanes' offsets are more than known ones; None if they differ."""
+    if known is offsets:
+        return 0
+    if known is None or offsets is None:
+        return None
+    by = int(offsets[0]) - int(known[0])
+    return by if int(offsets[-1]) - int(known[-1]) == by and (offsets - known == by).all() else None
 
 
 def is_inside(pattern: Pattern, base: int, operand: MemoryOperand) -> bool:

@@ -96,13 +96,13 @@ class SweptLoop:
                 or stride % operand.element.size
             ):
                 return None
-            pattern = pattern_of(group, first, operand, AccessKind.LOAD)
-            for one in (first, last):
-                if not _is_allowed(group, mask, pattern, one.base, operand):
+            pattern, base = pattern_of(group, first, operand, AccessKind.LOAD)
+            for one in (base, base + last.base - first.base):
+                if not _is_allowed(group, mask, pattern, one, operand):
                     return None
             loads.append(
                 SweptLoad(
-                    pattern, first.base, stride, operand.width, operand.element.size, operand.lvalue
+                    pattern, base, stride, operand.width, operand.element.size, operand.lvalue
                 )
             )
         return tuple(loads)

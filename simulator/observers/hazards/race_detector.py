@@ -23,6 +23,7 @@ from simulator.observers.cell_accesses import (
     remembered_accesses,
     thread_numbers,
 )
+from simulator.observers.cell_rows import CellRows, cell_rows
 from simulator.observers.hazards.findings import Findings
 from simulator.observers.hazards.race_reports import RaceReports
 from simulator.observers.hazards.races import is_race
@@ -106,7 +107,9 @@ class RaceDetector(Observer):
                     assert_never(buffer.space)
             shadow = self._shadows[buffer] = Shadow(buffer)
         access.group.clock += 1
-        if access.kind is not AccessKind.ATOMIC and self._is_clean(access, shadow):
+        if access.kind is not AccessKind.ATOMIC and (
+            self._is_clean(access, shadow) or self._is_first_store(access, shadow)
+        ):
             return
         cells, lanes = access.cells()
         if access.kind is AccessKind.LOAD:
@@ -224,6 +227,22 @@ class RaceDetector(Observer):
             self._note_write(access, shadow, cell, interval, thread)
         return True
 
+    def _is_first_store(self, access: Access, shadow: Shadow) -> bool:
+        """Note a store to rows of cells that nothing was written to since the last barrier.
+
+        False, with nothing done, for any other.
+        """
+        group = access.group
+        if access.kind is AccessKind.LOAD or shadow.copies or not isinstance(group.interval, int):
+            return False
+        rows = cell_rows(access)
+        if rows is None or access.lvalue in self._copies or is_volatile(access):
+            return False
+        if int(rows.of(shadow.interval).max()) >= group.interval:
+            return False
+        self._note_write(access, shadow, rows, group.interval, thread_numbers(group))
+        return True
+
     # What an instruction is checked for ------------------------------------------------------
 
     def _check_load(self, access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
@@ -288,19 +307,32 @@ class RaceDetector(Observer):
     def _note_write(
         self, access: Access, shadow: Shadow, cells: Any, interval: Any, threads: Any
     ) -> None:
-        """Make a store or atomic the last write of its cells: int [n], or one."""
+        """Make a store or atomic the last write of its cells: int [n], one, or CellRows."""
         group = access.group
-        shadow.note_interval(cells, interval)
-        shadow.writer[cells] = threads
-        shadow.line[cells] = access.lvalue.span.line
-        shadow.clock[cells] = group.clock
+        shadow.note_interval(interval)
         self._events += 1
-        shadow.event[cells] = self._events
         if len(self._store_positions) < MAX_READS:
             self._store_positions[self._events] = program_position(access)
-        shadow.warp_syncs[cells] = group.warp_syncs.count
-        shadow.atomic[cells] = access.kind is AccessKind.ATOMIC or self._strong.is_strong(access)
-        shadow.of_one_block[cells] = self._strong.is_of_one_block(access)
+        is_atomic = access.kind is AccessKind.ATOMIC or self._strong.is_strong(access)
+        moments = (access.lvalue.span.line, group.clock, self._events, group.warp_syncs.count)
+        if isinstance(cells, CellRows):
+            cells.put(shadow.interval, interval)
+            cells.put(shadow.writer, threads)
+            cells.put(shadow.moments, np.array(moments)[:, None, None])
+        else:
+            shadow.interval[cells] = interval
+            shadow.writer[cells] = threads
+            columns = (shadow.line, shadow.clock, shadow.event, shadow.warp_syncs)
+            for entries, moment in zip(columns, moments, strict=True):
+                entries[cells] = moment
+        of_one_block = self._strong.is_of_one_block(access)
+        if is_atomic or of_one_block or shadow.has_atomics:
+            shadow.has_atomics = True
+            for flags, is_so in ((shadow.atomic, is_atomic), (shadow.of_one_block, of_one_block)):
+                if isinstance(cells, CellRows):
+                    cells.put(flags, is_so)
+                else:
+                    flags[cells] = is_so
         shadow.wrote = True
 
     def _end_interval(self, groups: list[Group] | None) -> None:
@@ -420,7 +452,9 @@ def _note_reader_blocks(shadow: Shadow, cells: Array, blocks: Array, line: int) 
 
 def _finish_copy(access: Access, shadow: Shadow, cells: Array, lanes: Any) -> None:
     """A copy has been waited for: the next barrier shows its cells to all threads."""
-    shadow.note_interval(cells, interval_of(access.group.interval, lanes))
+    interval = interval_of(access.group.interval, lanes)
+    shadow.note_interval(interval)
+    shadow.interval[cells] = interval
     shadow.copied[cells] = False
     shadow.copies -= cells.size
 

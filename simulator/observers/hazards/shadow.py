@@ -86,8 +86,8 @@ class Shadow:
 
     __slots__ = (
         "_buffer", "_reads", "_swept", "_swept_count", "atomic", "clock", "copied", "copies",
-        "event", "interval", "last_interval", "line", "of_one_block", "reader_block",
-        "reader_line", "readers", "warp_syncs", "writer", "wrote",
+        "event", "has_atomics", "interval", "last_interval", "line", "moments", "of_one_block",
+        "reader_block", "reader_line", "readers", "warp_syncs", "writer", "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
@@ -96,13 +96,14 @@ class Shadow:
         self._buffer = buffer
         self.interval = np.full(cells, NOBODY, np.int32)
         self.writer = np.full(cells, NOBODY, np.int32)  # a thread, numbered over the grid
-        self.line = np.zeros(cells, np.int32)  # of the write, from 1
-        self.clock = np.zeros(cells, np.int32)  # accesses that the writer's group had made
-        self.event = np.zeros(cells, np.int32)  # stores that the whole launch had made
-        self.warp_syncs = np.zeros(cells, np.int32)  # __syncwarp() that its warp had passed
+        # Of the write: its line, from 1; the accesses that the writer's group had made; the stores
+        # that the whole launch had made; how often its warp had passed __syncwarp().
+        self.moments = np.zeros((4, cells), np.int32)
+        self.line, self.clock, self.event, self.warp_syncs = self.moments
         self.atomic = np.zeros(cells, np.bool_)  # whether the last write was an atomic
         # Whether it was one for the threads of the writer's block alone.
         self.of_one_block = np.zeros(cells, np.bool_)
+        self.has_atomics = False  # whether any write was, so that these two have entries to set
         # The block that has read a global cell: NOBODY, or MANY for several.
         self.reader_block = (
             np.full(cells, NOBODY, np.int32) if buffer.space is MemorySpace.GLOBAL else None
@@ -178,9 +179,8 @@ class Shadow:
         self._swept.clear()
         self._swept_count = 0
 
-    def note_interval(self, cells: Any, interval: Any) -> None:
-        """Cells, int [n] or one, were written in a barrier interval: int, or int [n]."""
-        self.interval[cells] = interval
+    def note_interval(self, interval: Any) -> None:
+        """Cells were written in a barrier interval: int, or int [n]."""
         latest = interval if isinstance(interval, int) else int(np.max(interval))
         self.last_interval = max(self.last_interval, latest)
 
