@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from gpu.trace.recorded import RecordedTraces
 from gpu.trace.trace import NO_TILE, Block, Level, Trace, TracedPhase
-from simulator import Recording
+from simulator import Recording, Step
 from simulator.catalogue import whole_catalogue
 from simulator.frontend.lexer import blank_comments
 
@@ -104,7 +104,7 @@ def find_clock(
             traced = code_lines(text, whole_catalogue()[trace.kernel.split(":")[0]].kernel)
             lines = {line: other for (line, _), (other, _) in zip(shown, traced, strict=True)}
             phases = tuple(
-                _phase(trace.phases, lines.get(step.line), kind)
+                _phase(trace.phases, [lines.get(line) for line in _lines(step)], kind)
                 for step, kind in zip(recording.steps, kinds, strict=True)
             )
             whole = run.find(trace.kernel, trace.size) or trace
@@ -121,9 +121,12 @@ def warp_cycles(clock: Clock, warp: int) -> dict[int, float]:
     phases = clock.trace.phases
     measured: defaultdict[int, list[int]] = defaultdict(list)
     for block in clock.trace.whole_blocks:
+        tiles: Counter[tuple[int, int]] = Counter()  # a phase may go on after a wait within it
         for interval in block.warps[warp] if warp < len(block.warps) else ():
             if interval.tile != NO_TILE:
-                measured[interval.phase].append(interval.end - interval.begin)
+                tiles[interval.phase, interval.tile] += interval.end - interval.begin
+        for (phase_number, _), cycles in tiles.items():
+            measured[phase_number].append(cycles)
     return {
         number: float(median(measured[number])) if measured[number] else phase.cycles
         for number, phase in enumerate(phases)
@@ -196,14 +199,29 @@ def _macros(text: str) -> dict[str, int]:
     return {one[1]: int(one[2]) for one in found if one}
 
 
-def _phase(phases: Sequence[TracedPhase], line: int | None, kind: str) -> int | None:
-    """The phase that a line is of: the one of its kind, of several the one with fewest lines."""
-    around = [
-        (phase.kind != kind, phase.last_line - phase.first_line, number)
-        for number, phase in enumerate(phases)
-        if phase.k is None and line is not None and phase.first_line <= line <= phase.last_line
-    ]
-    return min(around)[-1] if around else None
+def _lines(step: Step) -> list[int]:
+    """The line of a step, then those of the loops around it, the innermost first.
+
+    A step of a function has its own line; the loop that calls it is one of the kernel's.
+    """
+    return [step.line, *(entry.loop.span.line for entry in reversed(step.loops))]
+
+
+def _phase(phases: Sequence[TracedPhase], lines: Sequence[int | None], kind: str) -> int | None:
+    """The phase that the first of some lines is of which is in any, else the only one of a kind.
+
+    It is the one of the step's kind, of several the one with fewest lines.
+    """
+    for line in lines:
+        around = [
+            (phase.kind != kind, phase.last_line - phase.first_line, number)
+            for number, phase in enumerate(phases)
+            if phase.k is None and line is not None and phase.first_line <= line <= phase.last_line
+        ]
+        if around:
+            return min(around)[-1]
+    alike = [number for number, one in enumerate(phases) if one.k is None and one.kind == kind]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _setting(run: RecordedTraces, trace: Trace, macros: dict[str, int]) -> Setting:

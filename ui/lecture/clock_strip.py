@@ -18,6 +18,7 @@ from ui.lecture.letters import Letters, fit, text_width
 BAR = 1.0  # of a small letter, the bar's height
 LINE = 1.45  # likewise, a line of words under it
 TALL_LINES = 2  # of what was measured, on a phone
+ONCE = 0.2  # of a tile's time, what a warp does once before or after: longer is left out
 APART = 0.6  # of a small letter, between a tile and what a warp does once
 LIT = 2  # pixels, the outline of the phase that a step is of
 LEAST_LIT = 4  # pixels, how wide it is at least
@@ -32,6 +33,27 @@ class Piece:
     right: float  # likewise
 
 
+def groups_of(clock: Clock, cycles: Mapping[int, float]) -> list[list[int]]:
+    """The phases of a bar: those of a tile, and before and after them what a warp does once.
+
+    The latter are left out where they are so long that a tile would have little room.
+    """
+    tile = list(clock.in_tile)
+    most = ONCE * sum(cycles[number] for number in tile)
+    before = [number for number in cycles if number < tile[0]]
+    after = [number for number in cycles if number > tile[0] and number not in tile]
+    return [
+        group
+        for group in (before, tile, after)
+        if group and (group is tile or sum(cycles[number] for number in group) <= most)
+    ]
+
+
+def bar_cycles(clock: Clock, cycles: Mapping[int, float]) -> float:
+    """How many cycles a bar stands for."""
+    return sum(cycles[number] for group in groups_of(clock, cycles) for number in group)
+
+
 class ClockBar:
     """The phases of one warp: those of a tile, between what it does once before and after them."""
 
@@ -41,15 +63,12 @@ class ClockBar:
     ) -> None:  # fmt: skip
         """cycles are those of each phase; scale is how many the whole width stands for."""
         self._phases, self._area = clock.trace.phases, area
-        tile = clock.in_tile
-        groups = [
-            [number for number in cycles if number < tile[0]], [*tile],
-            [number for number in cycles if number > tile[0] and number not in tile],
-        ]  # fmt: skip
-        groups = [group for group in groups if group]
+        groups = groups_of(clock, cycles)
         apart = APART * letters.small
         room = area.width - apart * (len(groups) - 1)
-        scale = room / max(1.0, scale or sum(cycles.values()))
+        scale = room / max(
+            1.0, scale or sum(cycles[number] for group in groups for number in group)
+        )
         self.pieces: list[Piece] = []
         x = area.left
         for group in groups:

@@ -14,7 +14,7 @@ from ui.drawing.canvas import SANS, Shape, Trace, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
-from ui.lecture.clock_strip import ClockBar, format_share
+from ui.lecture.clock_strip import ClockBar, bar_cycles, format_share
 from ui.lecture.letters import Letters, text_width, wrap
 from ui.lecture.pair_layout import PairAreas
 from ui.lecture.timeline import INDENT, short_names
@@ -104,7 +104,11 @@ class PairClock:
             {} if model.clock is None else warp_cycles(model.clock, model.thread // WARP_SIZE)
             for model in models
         ]
-        scale = max(sum(cycles.values()) for cycles in self._cycles)
+        scale = max(
+            bar_cycles(clock, cycles)
+            for clock, cycles in zip(self._clocks, self._cycles, strict=True)
+            if clock is not None
+        )
         self._bars = [
             None if clock is None else ClockBar(
                 clock, cycles, letters, self._place(side, right), scale

@@ -108,6 +108,7 @@ def test_the_strip_has_each_phase_to_scale(look: Look) -> None:
         for kind, shape in zip(Kind, shapes[:-1], strict=True)
     }
     total = sum(widths.values())
+    assert "M0,0Z" not in {shape["path"] for shape in shapes}  # all are shorter than a tile
     spent = {Kind.LOAD: 847, Kind.COMPUTE: 9011, Kind.BARRIER: 178, Kind.STORE: 40, Kind.OTHER: 60}
     for kind, cycles in spent.items():
         assert widths[kind] / total == pytest.approx(cycles / sum(spent.values()), abs=0.002)
@@ -136,6 +137,60 @@ def test_a_strip_takes_little_room_and_leaves_letters_as_they_are() -> None:
     low = Look(width=820, height=320)
     assert areas_for(low, has_clock=True) == areas_for(low)
     assert letters_for(PAGE) == lecture(kernel="transposed").sheet.letters
+
+
+def test_what_a_warp_does_once_leaves_a_tile_its_room() -> None:
+    shown = lecture(kernel="transposed")
+    assert shown.model.clock is not None
+    phases = shown.model.clock.trace.phases
+    long = replace(phases[-1], cycles=3000.0)
+    trace = replace(shown.model.clock.trace, phases=(*phases[:-1], long))
+    model = replace(shown.model, clock=replace(shown.model.clock, trace=trace))
+    again = Lecture(model, PAGE, LectureSheet(model, PAGE))
+    [step] = again.steps_of("C[row")
+    traces, shapes = again.drawn(step, ClockStrip)
+    assert seen(shapes[list(Kind).index(Kind.STORE)]) == []
+    assert seen(shapes[-1]) == []
+    texts = [text for trace in traces for text in trace["text"]]
+    assert any("store, 3,000 cycles once a block" in text for text in texts)
+
+
+def test_a_step_of_a_function_is_of_the_phase_of_the_loop_that_calls_it() -> None:
+    model = of_query(PAGE, kernel="warptiles", M=16, N=32, K=8).model
+    lines = [line.strip() for line in model.recording.kernel.text.split("\n")]
+    loop = model.outer.span if model.outer is not None else None
+    assert loop is not None
+    made = traced("tiled:TILE=32", 733, 9, 2064, 73, warps=32)
+    inside = replace(made.phases[3], first_line=loop.line, last_line=loop.end_line)
+    waits = next(i for i, line in enumerate(lines, 1) if line.startswith("__syncthreads"))
+    wait = replace(made.phases[2], first_line=waits, last_line=waits)
+    store = replace(made.phases[-1], first_line=len(lines), last_line=len(lines))
+    trace = replace(made, kernel="warptiles", phases=(wait, inside, store))
+    clock = find_clock(model.recording, model.phases, [replace(RUN, traces=(trace,))])
+    assert clock is not None
+    found = {
+        kind: {clock.phase_of[i] for i, one in enumerate(model.phases) if one == kind}
+        for kind in (Kind.COMPUTE, Kind.STORE)
+    }
+    assert found == {Kind.COMPUTE: {1}, Kind.STORE: {2}}
+
+
+def test_a_phase_that_goes_on_after_a_wait_within_it_is_one() -> None:
+    def split(warp: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            piece
+            for one in warp
+            for piece in (
+                (one._replace(end=one.begin + 11), one._replace(begin=one.begin + 11))
+                if one.phase == 3
+                else (one,)
+            )
+        )
+
+    block = SLOW.whole_blocks[0]
+    halves = block._replace(warps=tuple(map(split, block.warps)))
+    clock = Clock(replace(SLOW, blocks=(halves,)), Setting("", "", "", "", ""), ())
+    assert warp_cycles(clock, 0)[3] == 9011
 
 
 @pytest.mark.parametrize("look", LOOKS)
