@@ -201,6 +201,7 @@ def test_a_key_at_the_last_stop_of_a_lesson_opens_the_next(visit: Open) -> None:
         page.keyboard.press("ArrowRight")
     following = list(lessons().values())[1]
     expect(page.locator(".lesson-title")).to_have_text(f"2. {following.title}")
+    expect(page.locator(".lesson-title")).to_be_in_viewport()
 
 
 @pytest.mark.deep

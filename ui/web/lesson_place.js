@@ -8,6 +8,7 @@ function keepLessonPlaces() {
   const places = new Map(); // by the lesson's name
   let latest = null; // the lesson that was open last
   let returning = null; // the timer while a place is on its way back
+  let shown = null; // the lesson that was drawn last
 
   // The way to another page leaves an address of the Learn page that names no lesson.
   function openLesson() {
@@ -44,9 +45,16 @@ function keepLessonPlaces() {
     }, LOOK_MS);
   }
 
+  // Another lesson begins at its top, unless the reader has come back to it.
+  function show(lesson) {
+    const main = document.querySelector(".stMain");
+    if (shown && lesson !== shown && !returning && main) main.scrollTop = 0;
+    shown = lesson;
+  }
+
   document.addEventListener("scroll", scrolled, true);
   window.addEventListener("popstate", goBack);
   for (const act of ["wheel", "pointerdown", "keydown"]) document.addEventListener(act, stop, true);
-  return true;
+  return { show };
 }
 window.tilewiseLessonPlaces ??= keepLessonPlaces();
