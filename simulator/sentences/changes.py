@@ -22,7 +22,9 @@ def add_barrier(call: str, line: int, is_loop: bool, race: tuple[int, int] | Non
     why = ""
     if race is not None:
         first, second = race
-        why = f"Else a thread may be at line {second} before another one is done with line {first}."
+        why = (
+            f"Otherwise a thread may be at line {second} before another is done with line {first}."
+        )
     return f"Add `{call}();` after {'the loop of ' * is_loop}line {line}.", why
 
 
@@ -47,13 +49,13 @@ def round_up_warps(change: str, line: int) -> Words:
 
 def write_guard(change: str, was: str, line: int) -> Words:
     """Another size, or another comparison, in a guard."""
-    return f"Write `{change}` for `{was}` in line {line}.", "The guard is of another edge."
+    return f"Write `{change}` for `{was}` in line {line}.", "The guard checks another edge."
 
 
 def write_size(size: str, was: str, whole: str, line: int) -> Words:
     """Another size in an index."""
     return f"Write {size} for {was} in `{whole}` of line {line}.", (
-        "The distance between two rows is that of another array."
+        "That is the length of another array's rows."
     )
 
 
@@ -61,7 +63,7 @@ def swap_axes(names: Sequence[str], lines: Sequence[int]) -> Words:
     """x for y and y for x in indices of threads and blocks."""
     place = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
     return f"Swap x and y of {' and '.join(names)} in {place}.", (
-        "Rows and columns have each other's index."
+        "The indices of rows and columns are swapped."
     )
 
 

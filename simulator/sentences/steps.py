@@ -87,24 +87,25 @@ def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
         case Loop(condition=condition) if step.kind is StepKind.TEST and condition is not None:
             holds = bool(formatter.value(condition))
             return (
-                f"asks whether {condition_values(formatter, condition)}: "
-                + ("yes, so the loop goes on" if holds else "no, so the loop ends"),
+                f"tests {condition_values(formatter, condition)}: "
+                + ("true, so the loop goes on" if holds else "false, so the loop ends"),
                 "goes on with the loop" if holds else "ends the loop",
             )
         case If(condition=condition, no=no) if step.kind is StepKind.TEST:
             if formatter.value(condition):
-                answer = "yes"
+                answer = "true"
             else:
-                answer = "no, so it skips what follows" if no is None else "no: it takes the else"
-            return (f"asks whether {condition_values(formatter, condition)}: {answer}", answer)
+                skips = "skips what follows" if no is None else "takes the else"
+                answer = f"false, so it {skips}"
+            return (f"tests {condition_values(formatter, condition)}: {answer}", answer)
         case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
             return _describe_advance(formatter, strip_casts(advance))
         case Declare(variable=variable, value=None, cells=None):
             if variable.space is MemorySpace.SHARED:
                 return (f"sees {variable.name}, which the whole block shares",)
             if isinstance(variable.ctype, ArrayOf):
-                return (f"gets registers for the array {variable.name}, without values yet",)
-            return (f"gets a register for {variable.name}, without a value yet",)
+                return (f"gets registers for the array {variable.name}, which has no values yet",)
+            return (f"gets a register for {variable.name}, which has no value yet",)
         case Declare(variable=variable, value=None):
             return (f"gets registers for {variable.name}, with their first values",)
         case Declare(variable=variable, value=value) if value is not None:
@@ -268,8 +269,8 @@ def _describe_call(
         cell = cell_name(formatter.recording, load, formatter.thread)
         number = format_number(load.values[formatter.thread])
         return (
-            f"begins to copy {cell} = {number} to shared memory, and does not wait for it",
-            f"begins to copy {cell}, and does not wait for it",
+            f"starts to copy {cell} = {number} to shared memory and does not wait for it",
+            f"starts to copy {cell} and does not wait for it",
         )
     if load is not None and store is not None:
         return _describe_copy(formatter, load, store)

@@ -260,8 +260,8 @@ def asks_for_cells(arrays: Sequence[str]) -> str:
     """A question about the arrays whose size nothing tells."""
     return (
         f"How many cells {'has' if len(arrays) == 1 else 'have'} {joined(arrays)}? Nothing says "
-        "it, so that there are as many here as are touched; give the number, and accesses beyond "
-        "it are told."
+        "it, so here it has as many as the kernel touches; give the number, and accesses beyond "
+        "it are reported."
     )
 
 

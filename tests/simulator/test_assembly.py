@@ -254,7 +254,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     "copy": (
         '__shared__ float s[64]; asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"'
         ' :: "r"((unsigned)__cvta_generic_to_shared(s + t)), "l"(y + t));', "cp.async",
-        "begins to copy y[5] = 1 to shared memory, and does not wait for it.",
+        "starts to copy y[5] = 1 to shared memory and does not wait for it.",
     ),
     "register": ('unsigned v; asm("mov.u32 %0, %%laneid;" : "=r"(v)); o[t] = v;', "laneid",
                  "sets v = 5 + 64 × (0 + 1 × 0) & 31 = 5."),

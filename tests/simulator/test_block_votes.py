@@ -173,8 +173,8 @@ def test_a_step_says_how_a_thread_votes() -> None:
     )
     tests = [step for step in recording.steps if str(step.kind) == "test"]
     assert [narrate.spoken(recording, step, 0)[0] for step in tests] == [
-        "asks whether 1: yes, so the loop goes on.",
-        "asks whether 0: no, so the loop ends.",
+        "tests 1: true, so the loop goes on.",
+        "tests 0: false, so the loop ends.",
     ]
     assert recording.steps[-1].outputs["x"].tolist() == [3] * 4
 

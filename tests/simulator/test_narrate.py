@@ -60,7 +60,7 @@ STORY = [
     ("float acc", 0, "acc = 0", "sets acc = 0."),
     ("for (int t", 0, "t = 0", "sets t = 0."),
     ("for (int t", 1, "0 < (4 + 2 − 1) / 2 = 2 is true",
-     "asks whether 0 < (4 + 2 − 1) / 2 = 2: yes, so the loop goes on."),
+     "tests 0 < (4 + 2 − 1) / 2 = 2: true, so the loop goes on."),
     ("int a_col", 1, "a_col = 1 × 2 + 1 = 3", "sets a_col = 1 × 2 + 1 = 3."),
     ("As[ty][tx] =", 0, "As[1][1] = A[5] = 6",
      "copies A[5] = 6, row 1 and column 1 of A, from global memory to As[1][1]."),
@@ -76,8 +76,8 @@ STORY = [
     ("acc +=", 3, "162 = 154 + 8 × 1",
      "adds As[1][1] × Bs[1][1] = 8 × 1 to its sum acc, now 162."),
     ("for (int k", 2, "k = 1", "adds 1 to k, now 1."),
-    ("for (int k", 5, "2 < 2 is false", "asks whether 2 < 2: no, so the loop ends."),
-    ("if (row", 0, "1 < 4 && 3 < 4 is true", "asks whether 1 < 4 && 3 < 4: yes."),
+    ("for (int k", 5, "2 < 2 is false", "tests 2 < 2: false, so the loop ends."),
+    ("if (row", 0, "1 < 4 && 3 < 4 is true", "tests 1 < 4 && 3 < 4: true."),
     ("C[row * N", 0, "C[7] = 162",
      "stores acc = 162 in C[7], row 1 and column 3 of C, in global memory."),
 ]  # fmt: skip
@@ -294,8 +294,8 @@ def test_asynchronous_copies_begin_and_arrive() -> None:
             moved = f"{name}[{row * 8 + first}] = {four(matrix[row, first : first + 4])}"
             assert values(recording, step, thread) == (moved,)
             assert spoken(recording, step, thread) == (
-                f"begins to copy {moved} to shared memory, and does not wait for it.",
-                f"begins to copy {name}[{row * 8 + first}], and does not wait for it.",
+                f"starts to copy {moved} to shared memory and does not wait for it.",
+                f"starts to copy {name}[{row * 8 + first}] and does not wait for it.",
             )
         wait = steps_of(recording, "__pipeline_wait_prior")[0]
         arrived = f"As[0][{thread}][0] = {four(A[thread, :4])}"
@@ -319,7 +319,7 @@ def test_copies_of_rows_that_four_do_not_divide_are_of_one_value_each() -> None:
     for i, step in enumerate(begun[:4]):
         assert values(recording, step, 2) == (f"A[{2 * 5 + i}] = {A[2, i]}",)
         assert spoken(recording, step, 2)[1] == (
-            f"begins to copy A[{2 * 5 + i}], and does not wait for it."
+            f"starts to copy A[{2 * 5 + i}] and does not wait for it."
         )
     filled = [step for step in steps_of(recording, "to[i] = 0.0f") if step.active[2]]
     assert filled
@@ -392,16 +392,16 @@ def odd() -> Recording:
         ("C[60 * i]", 0, 1, ("writes outside C; the access is dropped.",)),
         ("B[90 * i]", 0, 0, ("reads B[0] = 3 from global memory into v.", "reads B[0] into v.")),
         ("B[90 * i]", 0, 2, ("reads outside B; the access is dropped.",)),
-        ("if (i < 2)", 0, 1, ("asks whether 1 < 2: yes.", "yes.")),
-        ("if (i < 2)", 0, 3, ("asks whether 3 < 2: no: it takes the else.",
-                              "no: it takes the else.")),
+        ("if (i < 2)", 0, 1, ("tests 1 < 2: true.", "true.")),
+        ("if (i < 2)", 0, 3, ("tests 3 < 2: false, so it takes the else.",
+                              "false, so it takes the else.")),
         ("C[i] = v", 0, 3, ("does not take part in this line, while other threads of its warp do.",
                             "does not take part in this line.")),
         ("C[i] = 4", 0, 3, ("stores 4 in C[3], row 0 and column 3 of C, in global memory.",
                             "stores 4 in C[3], in global memory.", "stores 4 in C[3].")),
         ("continue", 0, 0, ("goes on with the loop's next iteration.",)),
         ("break", 0, 3, ("leaves the loop.",)),
-        ("float u;", 0, 0, ("gets a register for u, without a value yet.",)),
+        ("float u;", 0, 0, ("gets a register for u, which has no value yet.",)),
         ("return", 0, 2, ("has finished.",)),
         ("__syncthreads", 0, 0, ("waits at the barrier: 1 of the block's 4 threads have come.",
                                  "waits at the barrier.")),

@@ -136,9 +136,9 @@ GUARD = "    if (row < M && col < N)\n"
     ("old", "new", "state", "sentences"),
     [
         (BARRIER, "\n        for", State.HAZARD,
-         ["Add `__syncthreads();` after line 22. Else a thread may be at line 25"]),
+         ["Add `__syncthreads();` after line 22. Otherwise a thread may be at line 25"]),
         ("        __syncthreads();\n    }", "    }", State.HAZARD,
-         ["Add `__syncthreads();` after the loop of line 25. Else a thread may be at line 21"]),
+         ["Add `__syncthreads();` after the loop of line 25. Otherwise a thread may be at"]),
         (GUARD, "", State.HAZARD,
          ["Guard line 30: `if (row < M && col < N)`."]),
         ("a_col < K ?", "true ?", State.LIMITED,

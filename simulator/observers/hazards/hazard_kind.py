@@ -72,14 +72,14 @@ class HazardKind(StrEnum):
         "trap",
         Entry(
             {"": THREAD + " comes to {function}(), which ends the launch."},
-            {"": "Mend what ends the launch"},
+            {"": "Fix what ends the launch"},
         ),
     )
     FAILED_ASSERTION = (
         "failed-assertion",
         Entry(
             {"": THREAD + " fails assert({condition}), which ends the launch."},
-            {"": "Mend what ends the launch"},
+            {"": "Fix what ends the launch"},
         ),
     )
     OUT_OF_BOUNDS = (
@@ -135,9 +135,9 @@ class HazardKind(StrEnum):
                 WarpFaultReason.UNNAMED_LANE: THREAD + " calls {function} with a mask that does "
                 "not name it, lane {lane}.",
                 WarpFaultReason.MISSING_LANE: THREAD + " waits in {function} for lane {other}, "
-                "which its mask names, and which does not call {function} with the same mask: the "
-                "result is undefined. Call it where all lanes of the mask come, or name those "
-                "alone that do.",
+                "which its mask names but which does not call {function} with the same mask: the "
+                "result is undefined. Call it where all lanes of the mask come, or name only "
+                "those that do.",
             },
             {"": "Name the lanes that call in the mask"},
         ),
