@@ -31,6 +31,8 @@ def find_machine_code(
     check_architecture(architecture)
     with_macros = set_defines(in_one_spelling(text), defines or {})[0]
     known = recorded(with_macros, architecture)
+    if known is not None and kernel not in (None, known.kernel):
+        known = None  # another kernel of the same text
     try:
         toolchain = find_toolchain()
     except ToolchainError as error:

@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from compiler.changes import changes
+from compiler.iteration import Iteration, iterations
 from compiler.machine_code import Instruction, MachineCode
 from compiler.occupancy import CardOccupancy, card_occupancy
 from simulator.frontend.host.launches import find_launches
+from simulator.language.tree import Kernel
 from simulator.launch import Dim3
 
 BLOCKS = (64, 128, 256, 512, 1024)  # threads, where neither the command nor the file says
@@ -30,9 +33,15 @@ def occupancies(
     return tuple(card_occupancy(code, *size) for size in sizes)
 
 
-def as_json(code: MachineCode, found: Sequence[CardOccupancy]) -> dict[str, Any]:
-    """What --json prints; docs/terminal.md names its keys."""
+def as_json(
+    code: MachineCode, kernel: Kernel | None, found: Sequence[CardOccupancy]
+) -> dict[str, Any]:
+    """What --json prints; docs/terminal.md names its keys.
+
+    kernel is the same as the simulator has it, None where that does not execute it.
+    """
     live = code.live_by_line() or {}
+    made = {} if kernel is None else changes(code, kernel)
     return {
         "kernel": code.kernel,
         "architecture": code.architecture,
@@ -49,6 +58,8 @@ def as_json(code: MachineCode, found: Sequence[CardOccupancy]) -> dict[str, Any]
             }
             for line, instructions in code.lines.items()
         ],
+        "changes": {str(line): [asdict(one) for one in each] for line, each in made.items()},
+        "loops": [_loop_as_json(one) for one in iterations(code)],
         "registers": code.registers,
         "spills": {"stores": code.spill_stores, "loads": code.spill_loads},
         "stack": code.stack_bytes,
@@ -57,15 +68,54 @@ def as_json(code: MachineCode, found: Sequence[CardOccupancy]) -> dict[str, Any]
     }
 
 
-def as_text(code: MachineCode, text: str, found: Sequence[CardOccupancy]) -> str:
-    """What is printed without --json."""
+def _loop_as_json(one: Iteration) -> dict[str, Any]:
+    """An iteration of an innermost loop of the machine code."""
+    return {
+        "lines": list(one.lines),
+        "instructions": one.instructions,
+        "slots": dict(one.slots),
+        "multiply_adds": one.multiply_adds,
+        "multiply_add_share": one.multiply_add_share,
+        "global_bytes": one.global_bytes,
+        "shared_bytes": one.shared_bytes,
+        "cycles": dict(one.cycles),
+        "limit": one.limit,
+        "attainable": one.attainable,
+    }
+
+
+def as_text(
+    code: MachineCode, kernel: Kernel | None, text: str, found: Sequence[CardOccupancy]
+) -> str:
+    """What is printed without --json; see as_json."""
     written = text.splitlines()
     listed = [_heading(code)]
-    for line, instructions in code.lines.items():
+    made = {} if kernel is None else changes(code, kernel)
+    numbers = [*sorted({*made, *(line for line in code.lines if line is not None)}), None]
+    for line in numbers:
+        instructions = code.lines.get(line, ())
+        if line is None and not instructions:
+            continue
         place = "no line" if line is None else f"line {line}: {written[line - 1].strip()}"
-        listed += ["", place, f"  {summary(instructions)}"]
+        listed += ["", place]
+        listed += [f"  {summary(instructions)}"] if instructions else []
+        listed += [f"  {one.sentence}" for one in (made.get(line, ()) if line else ())]
         listed += [f"    {one.group:<13}{one.text}" for one in instructions]
-    return "\n".join([*listed, "", *(_occupancy(one) for one in found)])
+    loops = [_loop(one) for one in iterations(code)]
+    return "\n".join([*listed, "", *loops, *(_occupancy(one) for one in found)])
+
+
+def _loop(one: Iteration) -> str:
+    """An iteration of an innermost loop in a sentence."""
+    slots = ", ".join(f"{count} {group}" for group, count in one.slots.items())
+    rate = (
+        f"; of its issue slots {one.multiply_add_share:.0%} are FFMA, and its instructions allow "
+        f"{one.attainable:.0%} of the peak of float, limited by {one.limit}"
+        if one.multiply_adds
+        else ""
+    )
+    lines = f"lines {one.lines[0]} to {one.lines[-1]}" if one.lines else "no line"
+    return f"loop of {lines}: {one.instructions} instructions an iteration ({slots}){rate}"
 
 
 def summary(instructions: Sequence[Instruction]) -> str:

@@ -53,7 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if is_asked(options):
             return print_result(*judge(text, options))
         if options.machine_code:
-            return print_result(printable(machine_code(text, options)), ExitCode.CLEAN)
+            return print_result(
+                printable(machine_code(text, executed_kernel(text, options), options)),
+                ExitCode.CLEAN,
+            )
         if options.launch:
             print(printable(launch_commands(text, options)))
             return ExitCode.CLEAN
@@ -164,6 +167,14 @@ def load_kernel(text: str, options: argparse.Namespace) -> Kernel:
     """Compile the kernel of a file's text that the options name."""
     defines = parse_defines(options.defines)
     return compile_kernel(text, options.kernel, defines, Path(options.file).name)
+
+
+def executed_kernel(text: str, options: argparse.Namespace) -> Kernel | None:
+    """The kernel that the options name, None where the simulator does not execute it."""
+    try:
+        return load_kernel(text, options)
+    except SourceError:
+        return None
 
 
 def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:

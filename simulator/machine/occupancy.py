@@ -24,15 +24,16 @@ class Multiprocessor:
     warps: int
     shared_bytes: int
     block_shared_bytes: int  # that one block can have, if its launch asks for it
+    float_lanes: int = 128  # products with a sum, of 32 bits, that it computes in a cycle
     reserved_bytes: int = KB  # of shared memory, for each block
     shared_unit: int = 128  # bytes of shared memory that are given out at a time
 
 
 # By compute capability (CUDA Programming Guide 13, appendix "Compute Capabilities": device and
-# streaming multiprocessor information, memory information).
+# streaming multiprocessor information, memory information; its table of arithmetic instructions).
 CAPABILITIES: Mapping[str, Multiprocessor] = {
-    "7.5": Multiprocessor("T4, RTX 20", 16, 32, 64 * KB, 64 * KB, 0, 256),
-    "8.0": Multiprocessor("A100", 32, 64, 164 * KB, 163 * KB),
+    "7.5": Multiprocessor("T4, RTX 20", 16, 32, 64 * KB, 64 * KB, 64, 0, 256),
+    "8.0": Multiprocessor("A100", 32, 64, 164 * KB, 163 * KB, 64),
     "8.6": Multiprocessor("RTX 30", 16, 48, 100 * KB, 99 * KB),
     "8.7": Multiprocessor("Jetson Orin", 16, 48, 164 * KB, 163 * KB),
     "8.9": Multiprocessor("RTX 40, L4, L40", 24, 48, 100 * KB, 99 * KB),

@@ -7,15 +7,17 @@ import importlib
 import json
 from pathlib import Path
 
+from simulator.language.tree import Kernel
 from simulator.terminal.options import UsageError, parse_defines
 
 # By their names, for nothing in the simulator may import what rests on it.
 FINDER, ERRORS, PRINTER = "compiler.find", "compiler.toolchain", "compiler.terminal"
 
 
-def machine_code(text: str, options: argparse.Namespace) -> str:
+def machine_code(text: str, kernel: Kernel | None, options: argparse.Namespace) -> str:
     """The machine code of the kernel that the options name, as text or JSON.
 
+    kernel is the same as the simulator has it, None where that does not execute it.
     Raises SourceError for code that is wrong or not supported, UsageError where there is neither a
     compiler nor a recording.
     """
@@ -29,5 +31,5 @@ def machine_code(text: str, options: argparse.Namespace) -> str:
         raise UsageError(str(error)) from None
     found = printer.occupancies(code, text, defines, options.block, options.shared)
     if options.json:
-        return json.dumps(printer.as_json(code, found))
-    return str(printer.as_text(code, text, found))
+        return json.dumps(printer.as_json(code, kernel, found))
+    return str(printer.as_text(code, kernel, text, found))

@@ -44,6 +44,14 @@ def test_without_the_compiler_the_catalogue_is_as_recorded() -> None:
 
 
 @pytest.mark.usefixtures("_no_toolchain")
+def test_a_recording_is_of_one_kernel_of_its_text() -> None:
+    text = catalogue()["anyshape"].source()
+    assert find_machine_code(text, "anyshape", "sm_90").kernel == "anyshape"
+    with pytest.raises(ToolchainError):
+        find_machine_code(text, "pad_rows", "sm_90")
+
+
+@pytest.mark.usefixtures("_no_toolchain")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_89"])
 def test_without_the_compiler_others_are_a_sentence(architecture: str) -> None:
     with pytest.raises(ToolchainError, match=r"requirements-compiler.txt brings it\..*none of"):
@@ -113,6 +121,9 @@ def test_json_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(one["width"] for one in loads) == [4] * 16 + [16] * 4
     assert {"opcode", "text", "width", "group"} == set(loads[0])
     assert sum(one["opcode"] == "FFMA" for one in inner["instructions"]) == 16
+    assert {one["kind"] for one in found["changes"]["26"]} == {"unrolled", "merged", "fused"}
+    (loop,) = found["loops"]
+    assert (loop["multiply_adds"], loop["limit"]) == (16, "load and store")
     assert (found["registers"], found["shared"], found["spills"]) == (
         32, 2048, {"stores": 0, "loads": 0},
     )  # fmt: skip
@@ -125,6 +136,9 @@ def test_text_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(FOLDER / "tiled.cu"), "--machine-code"]) == 0
     said = capsys.readouterr().out
     assert "line 26: acc += As[ty][k] * Bs[k][tx];\n  16 LDS, 4 LDS.128, 16 FFMA\n" in said
+    assert "  Merged: 4 neighbouring loads became one of 16 bytes, 4 times.\n" in said
+    assert "line 25: for (int k = 0; k < TILE; ++k)\n  No instruction is left" in said
+    assert "its instructions allow 17% of the peak of float, limited by load and store\n" in said
     assert "H100, H200: 2 blocks of 1024 threads at once, 64 of 64 warps, limited by" in said
 
 
