@@ -22,7 +22,7 @@ class PhasePair:
 
     phase: TracedPhase
     base: TracedPhase
-    cycles: float  # of a warp, for each multiply-add of one of its threads
+    cycles: float  # of a warp, by the median, for each multiply-add of one of its threads
     base_cycles: float  # likewise
 
     @property
@@ -37,8 +37,8 @@ class PhasePair:
 
 
 def warp_cycles(phase: TracedPhase) -> float:
-    """Cycles of a phase over the whole life of a warp."""
-    return phase.cycles * phase.visits
+    """Cycles of a phase over the whole life of a warp, which the mean of its visits adds up to."""
+    return (phase.cycles if phase.mean is None else phase.mean) * phase.visits
 
 
 def multiply_adds(trace: Trace) -> float:
@@ -75,20 +75,25 @@ def pair_phases(trace: Trace, base: Trace) -> list[PhasePair]:
     others = _numbered(base)
     return [
         PhasePair(
-            phase, others[key], warp_cycles(phase) / work, warp_cycles(others[key]) / base_work
+            phase, base_phase,
+            phase.cycles * phase.visits / work, base_phase.cycles * base_phase.visits / base_work,
         )
         for key, phase in _numbered(trace).items()
-        if key in others
-    ]
+        for base_phase in [others.get(key)]
+        if base_phase is not None
+    ]  # fmt: skip
 
 
-def _numbered(trace: Trace) -> dict[tuple[str, int], TracedPhase]:
-    """Each phase by its name and how many of this name came before it."""
-    found: dict[tuple[str, int], TracedPhase] = {}
+def _numbered(trace: Trace) -> dict[tuple[str, bool, int], TracedPhase]:
+    """Each phase by its name, whether it is in the loop over tiles, and how many came before it.
+
+    An inner loop is one whatever is around it: a kernel without tiles has it once.
+    """
+    found: dict[tuple[str, bool, int], TracedPhase] = {}
     for phase in trace.phases:
         if phase.k is None:
-            number = sum(name == phase.name for name, _ in found)
-            found[phase.name, number] = phase
+            key = phase.name, phase.visits > 1 or phase.kind is Kind.COMPUTE
+            found[*key, sum(other[:2] == key for other in found)] = phase
     return found
 
 

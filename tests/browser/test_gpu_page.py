@@ -8,8 +8,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Response, expect
 
+from gpu.trace.recorded import recorded_traces
 from tests.browser import app
 from tests.browser.conftest import Open, Screens
+from ui.gpu import trace_section
 
 pytestmark = pytest.mark.browser
 
@@ -18,6 +20,7 @@ TABS = (
     "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
     "Predicted and measured",
 )  # fmt: skip
+TRACED = tuple(trace_section.TABS) if recorded_traces() else ()
 FOLDED = ("The code that ran", "Missing to run kernels here")
 SMALLEST = {1280: 12, 1920: 12, 390: 11}  # CSS pixels, by the width of the screen
 # Each visible text with its size, its contrast with what is behind it, and its box.
@@ -119,14 +122,15 @@ def opened(page: Page) -> Page:
 def show(page: Page, tab: str) -> None:
     """Show a tab and wait until its charts are drawn, and nothing is faded that is drawn anew."""
     page.get_by_role("tab", name=tab, exact=True).click()
-    page.locator(f"[role=tabpanel]:visible {PLOT}").first.wait_for()
+    drawn = f"[role=tabpanel]:visible :is({PLOT}, table)"
+    page.locator(drawn).last.wait_for()
     page.wait_for_function(FRESH)
     page.wait_for_timeout(400)  # Plotly draws once more for the width that the tab has
 
 
 def show_every_kernel(page: Page) -> None:
     """Clear the choice of kernels, which then are all shown."""
-    page.get_by_role("button", name="Clear all").click()
+    page.get_by_role("button", name="Clear all").first.click()
     page.get_by_text("tiled_double, TILE 32").first.wait_for()
 
 
@@ -219,7 +223,7 @@ def test_every_text_is_legible(
         show_every_kernel(page)
     for folded in FOLDED:
         page.get_by_text(folded).click()
-    for tab in TABS:
+    for tab in (*TABS, *TRACED):
         show(page, tab)
         texts = page.evaluate(TEXTS)
         assert len(texts) > 40
@@ -259,7 +263,7 @@ def overlap(first: list[float], second: list[float]) -> bool:
 def test_headings_controls_and_charts_have_their_names(visit: Open) -> None:
     page = opened(visit("/compare"))
     page.get_by_text("Missing to run kernels here").click()
-    for tab in TABS:
+    for tab in (*TABS, *TRACED):
         show(page, tab)
         levels = page.evaluate(
             "[...document.querySelectorAll('h1, h2, h3, h4')]"

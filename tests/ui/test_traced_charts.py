@@ -69,12 +69,18 @@ def test_tiles_of_any_size_are_at_one_scale() -> None:
         ({"ratio": 1.31}, r"took 1.06 to 1.31 times .* Of padded with TILE 32 that is more"),
         ({"same_bits": False}, "C of padded with TILE 32 has other bits"),
         ({"sum_error": -0.041}, r"do not add up .*: padded with TILE 32 -4.1%\."),
-        ({"left_out": "Half of it."}, r"Half of it\.$"),
     ],
 )
 def test_what_measuring_changed_is_said(changes: dict[str, object], told: str) -> None:
     changed = dataclasses.replace(PADDED_32, **changes)  # type: ignore[arg-type]
     assert re.search(told, traced_phases.explain_measuring([TILED, changed]))
+
+
+def test_what_was_left_out_is_said_of_each() -> None:
+    half = dataclasses.replace(PADDED_32, left_out="Half of it.")
+    assert traced_phases.explain_left_out([TILED, half]) == "padded, TILE 32: Half of it."
+    assert traced_phases.explain_left_out([half]) == "Half of it."
+    assert traced_phases.explain_left_out([TILED]) == ""
 
 
 def test_a_kernel_without_tiles_waits_in_its_inner_loop() -> None:
@@ -184,7 +190,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
             "while this one waits for its wavefronts, the other 31",
         ),
         (0.5, (4, 1), "holds 4 of these blocks and 1 of the others"),
-        (60.0, (1, 1), "neither the simulator's counts nor the GPU's say"),
+        (60.0, (1, 1), "neither the simulator's counts nor the hardware's say"),
     ],
 )
 def test_what_does_not_go_together_has_a_reason(

@@ -13,7 +13,7 @@ from gpu.candidate import choose
 from gpu.comparison import Comparison
 from gpu.device import Device
 from gpu.predicted_counters import NotPredictedError
-from gpu.recorded import RecordedRun, recordings
+from gpu.recorded import recordings
 from gpu.shapes.plan import Table
 from gpu.trace.phases import compare
 from gpu.trace.recorded import RecordedTraces, recorded_traces
@@ -49,7 +49,7 @@ class Traced:
     traces: tuple[Trace, ...]  # at least one, in the catalogue's order
     device: Device
     table: Table | None  # of the chooser's times, measured on a GPU of this name
-    comparisons: tuple[Comparison, ...]  # likewise
+    comparisons: tuple[Comparison, ...]  # of this GPU, then of others that run the same code
     key: str  # for Streamlit
 
 
@@ -103,11 +103,15 @@ def _of_catalogue(traces: Sequence[Trace]) -> tuple[Trace, ...]:
 
 def _known(traces: tuple[Trace, ...], device: Device, key: str) -> Traced:
     """The traces with what a recorded run of a GPU of the same name has."""
-    run: RecordedRun | None = next(
-        (one for one in recordings().runs if one.device.name == device.name), None
-    )
-    table, comparisons = (run.shape_table, run.comparisons) if run else (None, ())
-    return Traced(traces, device, table, comparisons, key)
+    alike = [
+        run for run in recordings().runs if run.device.architecture == device.architecture
+    ]  # fmt: skip
+    alike.sort(key=lambda run: run.device.name != device.name)
+    same = alike[0] if alike and alike[0].device.name == device.name else None
+    return Traced(
+        traces, device, same.shape_table if same else None,
+        tuple(comparison for run in alike for comparison in run.comparisons), key,
+    )  # fmt: skip
 
 
 def show_live_trace(trace: Trace, device: Device) -> None:
@@ -158,6 +162,7 @@ def _show_tab(name: str, found: Traced, pair: tuple[Trace, Trace] | None) -> Non
             traced_phases.build_table(found.traces), border="horizontal",
             alt="Cycles of each phase of the traced kernels",
         )  # fmt: skip
+        st.caption(plain_text(traced_phases.explain_left_out(found.traces)))
 
 
 def _choose_pair(found: Traced, columns: Sequence[DeltaGenerator]) -> tuple[Trace, Trace]:

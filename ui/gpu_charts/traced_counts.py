@@ -217,7 +217,7 @@ def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
         left = counted * share / base_share
         size = size_name(one.share_size) if one.share_size else ""
         told.append(
-            f"The compiler merges loads of neighbours: the GPU's own counters have "
+            f"The compiler merges loads of neighbours: the hardware's counters have "
             f"{format_percent(share)} of the wavefronts that the code has, and "
             f"{format_percent(base_share)} of {variant_phrase(base.trace.kernel)}'s (at {size}), "
             f"{_times(left)} as much."
@@ -241,7 +241,7 @@ def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
             "It is hidden by other warps: while this one waits for its wavefronts, the other "
             f"{one.warps_at_once - 1:,} of its multiprocessor work."
         )
-    return "What else makes it longer neither the simulator's counts nor the GPU's say."
+    return "What else makes it longer neither the simulator's counts nor the hardware's say."
 
 
 def _busy(beside: Beside, one: CountedLaunch) -> list[str]:

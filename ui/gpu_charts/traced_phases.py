@@ -183,7 +183,17 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
         else f"The phases add up to the block's lifetime within "
         f"{max(abs(one.sum_error) for one in traces):.1%}."
     )
-    return " ".join([*told, *dict.fromkeys(one.left_out for one in traces if one.left_out)])
+    return " ".join(told)
+
+
+def explain_left_out(traces: Sequence[Trace]) -> str:
+    """What of each trace has no figures, or was not kept; "" where nothing was left out."""
+    several = len(traces) > 1
+    return " ".join(
+        f"{trace_label(trace)}: {trace.left_out}" if several else trace.left_out
+        for trace in traces
+        if trace.left_out
+    )
 
 
 def build_table(traces: Sequence[Trace]) -> list[dict[str, str]]:

@@ -63,3 +63,28 @@ def test_shares_and_cycles_are_those_of_the_lifetime(trace: Trace) -> None:
     assert multiply_adds(trace) == 512  # a thread computes one element of C
     spent = sum(phase.cycles * phase.visits for phase in trace.phases)
     assert sum(cycles_for_work(trace).values()) == pytest.approx(spent / 512)
+
+
+def test_sums_are_of_means_and_pairs_of_medians() -> None:
+    """A copy that takes 500 or 1,500 cycles has a median of 500, and a mean that adds up."""
+    phases = tuple(
+        replace(phase, mean=2 * phase.cycles) if phase.name == "copy" else phase
+        for phase in PADDED_32.phases
+    )
+    twice = replace(PADDED_32, phases=phases)
+    found, before = cycles_for_work(twice), cycles_for_work(PADDED_32)
+    assert found[Kind.LOAD] == pytest.approx(2 * before[Kind.LOAD])
+    assert found[Kind.COMPUTE] == before[Kind.COMPUTE]
+    assert all(pair.ratio == 1 for pair in pair_phases(twice, PADDED_32))
+
+
+def test_waits_within_the_loop_are_no_others() -> None:
+    """A wait before the loop over tiles is not the first one in it."""
+    before = replace(PADDED_32.phases[2], visits=1.0, cycles=999.0)
+    more = replace(PADDED_32, phases=(PADDED_32.phases[0], before, *PADDED_32.phases[1:]))
+    waits = [
+        (one.phase.cycles, one.base.cycles)
+        for one in pair_phases(more, TRANSPOSED_32)
+        if one.phase.kind is Kind.BARRIER
+    ]
+    assert waits == [(9, 7), (73, 171)]
