@@ -21,10 +21,17 @@ from gpu.json_data import decode
 from gpu.precision import PRECISIONS
 from gpu.progress import Progress, portion
 from gpu.trace.instrument import Instrumented, clock_code, instrument
-from gpu.trace.summary import BLOCK_WORDS, CLOCK_MASK, Reads, Summary, summarise, tiles_of
+from gpu.trace.summary import (
+    BLOCK_WORDS,
+    CLOCK_MASK,
+    Reads,
+    Summary,
+    choose_blocks,
+    summarise,
+    tiles_of,
+)
 from gpu.trace.trace import Level, Trace
 from gpu.verify import random_inputs
-from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
 
 MOST_READS = 4096  # of a warp
@@ -275,17 +282,6 @@ class Run:
             return summary
         told = f"The figures are of {len(numbers):,} of {self.room.whole:,} whole blocks."
         return dataclasses.replace(summary, left_out=(told, *summary.left_out))
-
-
-def choose_blocks(multiprocessor: Array, most: int) -> Array:
-    """The numbers of at most so many blocks, one of every multiprocessor before all others.
-
-    `multiprocessor` has each block's; one of every multiprocessor is always among them.
-    """
-    _, firsts = np.unique(multiprocessor, return_index=True)
-    others = np.setdiff1d(np.arange(multiprocessor.size), firsts)
-    chosen: Array = np.sort(np.append(firsts, others[: max(0, most - firsts.size)]))
-    return chosen
 
 
 def warps_of(candidate: Candidate) -> int:
