@@ -83,6 +83,18 @@ def test_what_was_left_out_is_said_of_each() -> None:
     assert traced_phases.explain_left_out([TILED]) == ""
 
 
+def test_blocks_that_ran_unlike_the_others_are_told() -> None:
+    blocks = tuple(
+        block._replace(end=block.start + (block.end - block.start) // 2) if block.warps else block
+        for block in TRANSPOSED_32.blocks
+    )
+    told = traced_phases.explain_sample(
+        [PADDED_32, dataclasses.replace(TRANSPOSED_32, blocks=blocks)]
+    )
+    assert re.search(r"than most: transposed with TILE 32 \d+ µs, where the median block", told)
+    assert traced_phases.explain_sample([PADDED_32]) == ""
+
+
 def test_a_kernel_without_tiles_waits_in_its_inner_loop() -> None:
     naive = trace_of("naive", (512,) * 3, [("inner loop", 110, 12, 14)], 1, 8)
     assert "(naive)" in traced_phases.explain_loading([naive, TILED])

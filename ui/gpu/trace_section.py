@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -16,14 +17,13 @@ from gpu.predicted_counters import NotPredictedError
 from gpu.recorded import recordings
 from gpu.shapes.plan import Table
 from gpu.trace.phases import compare
-from gpu.trace.recorded import RecordedTraces, recorded_traces
+from gpu.trace.recorded import RecordedTraces, traces_of_one_gpu_first
 from gpu.trace.trace import Level, Trace
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import SourceError
 from ui.gpu.gpu_results import CHART_CONFIG, text_colour
 from ui.gpu_charts import traced_blocks, traced_counts, traced_phases
 from ui.gpu_charts.performance import size_name, variant_phrase
-from ui.gpu_charts.traced_blocks import Launched
 from ui.gpu_charts.traced_counts import CountedLaunch
 from ui.gpu_charts.traced_phases import trace_label
 from ui.jobs.workers import WorkerLostError
@@ -46,7 +46,9 @@ RATIO = "At the end of a name stands the traced kernel's time over the plain one
 class Traced:
     """Traces of one GPU and size, and what else is known of that GPU."""
 
-    traces: tuple[Trace, ...]  # at least one, in the catalogue's order
+    # At least one, in the catalogue's order; those of a recording without their blocks.
+    traces: tuple[Trace, ...]
+    whole: Callable[[Trace], Trace]  # one of them with its blocks
     device: Device
     table: Table | None  # of the chooser's times, measured on a GPU of this name
     comparisons: tuple[Comparison, ...]  # of this GPU, then of others that run the same code
@@ -56,7 +58,7 @@ class Traced:
 @st.fragment  # a choice here draws this section alone
 def draw_recorded_traces() -> None:
     """Show a recording of the GPU's clock; nothing where there is none."""
-    runs = [run for run in recorded_traces() if _of_catalogue(run.outlines)]
+    runs = [run for run in traces_of_one_gpu_first() if _of_catalogue(run.outlines)]
     if not runs:
         return
     st.header("By the GPU's own clock", anchor=False)
@@ -78,7 +80,8 @@ def draw_recorded_traces() -> None:
             ]
         found = [run.find(trace.kernel, size) for trace in traces if trace.size == size]
         chosen = tuple(trace for trace in found if trace is not None)
-        show_traces(_known(chosen, run.device, "traced"), columns[2:], _source(run, size))
+        known = _known(chosen, partial(_unpack, run), run.device, "traced")
+        show_traces(known, columns[2:], _source(run, size))
 
 
 def _source(run: RecordedTraces, size: tuple[int, int, int]) -> str:
@@ -88,6 +91,11 @@ def _source(run: RecordedTraces, size: tuple[int, int, int]) -> str:
         f"{size_name(size)}, driver {device.driver or device.driver_cuda}. Written by `python -m "
         "gpu record`; no figure was entered by hand."
     )
+
+
+def _unpack(run: RecordedTraces, trace: Trace) -> Trace:
+    """A trace of the recording with its blocks."""
+    return run.find(trace.kernel, trace.size, trace.level) or trace
 
 
 def _of_catalogue(traces: Sequence[Trace]) -> tuple[Trace, ...]:
@@ -101,7 +109,9 @@ def _of_catalogue(traces: Sequence[Trace]) -> tuple[Trace, ...]:
     return tuple(sorted(known, key=lambda trace: order.index(trace.kernel.split(":")[0])))
 
 
-def _known(traces: tuple[Trace, ...], device: Device, key: str) -> Traced:
+def _known(
+    traces: tuple[Trace, ...], whole: Callable[[Trace], Trace], device: Device, key: str
+) -> Traced:
     """The traces with what a recorded run of a GPU of the same name has."""
     alike = [
         run for run in recordings().runs if run.device.architecture == device.architecture
@@ -109,7 +119,7 @@ def _known(traces: tuple[Trace, ...], device: Device, key: str) -> Traced:
     alike.sort(key=lambda run: run.device.name != device.name)
     same = alike[0] if alike and alike[0].device.name == device.name else None
     return Traced(
-        traces, device, same.shape_table if same else None,
+        traces, whole, device, same.shape_table if same else None,
         tuple(comparison for run in alike for comparison in run.comparisons), key,
     )  # fmt: skip
 
@@ -119,7 +129,7 @@ def show_live_trace(trace: Trace, device: Device) -> None:
     st.subheader(
         f"{trace_label(trace)} by the GPU's own clock, {size_name(trace.size)}", anchor=False
     )
-    show_traces(_known((trace,), device, "live_trace"), ())
+    show_traces(_known((trace,), lambda one: one, device, "live_trace"), ())
     chosen = choose(trace.kernel, trace.size)
     with st.expander("What reading the clock changes in the code"):
         asked = chosen.text, chosen.kernel, tuple(sorted(chosen.defines.items()))
@@ -140,8 +150,12 @@ def show_traces(found: Traced, columns: Sequence[DeltaGenerator], source: str = 
         with st.container(key=f"{found.key}_sentence"):
             names = [variant_phrase(trace.kernel) for trace in pair]
             st.markdown(f"**{_capital(names[0])} beside {names[1]}.** {compare(*pair)}")
-    measured = plain_text(traced_phases.explain_measuring(found.traces))
-    st.caption(f"{source} {measured}".strip())
+    sampled = [found.whole(trace) for trace in pair or found.traces]
+    measured = [
+        traced_phases.explain_measuring(found.traces),
+        traced_phases.explain_sample(sampled),
+    ]
+    st.caption(" ".join([source, *map(plain_text, measured)]).strip())
     names = [name for name in TABS if pair or name not in (BESIDES, COUNTS)]
     tabs = st.tabs(names, key=f"{found.key}_tabs", on_change="rerun")
     for name, tab in zip(names, tabs, strict=True):
@@ -233,7 +247,7 @@ def _show_blocks(name: str, found: Traced) -> None:
     trace = found.traces[0]
     if len(found.traces) > 1:
         trace = _choose(st.container(), "Kernel", found, USUAL_KERNEL, f"{found.key}_kernel_{name}")
-    launch = traced_blocks.launched(trace, found.device.multiprocessors)
+    launch = traced_blocks.launched(found.whole(trace), found.device.multiprocessors)
     if name == PLACES:
         told = traced_blocks.explain_blocks(launch)
         st.markdown(told)
@@ -289,7 +303,7 @@ def _counted(found: Traced, trace: Trace) -> CountedLaunch:
         lines = answers().ask(predict_counters_of_lines, *asked)
     except WorkerLostError as error:
         raise NotPredictedError(str(error)) from None
-    launch: Launched = traced_blocks.launched(trace, found.device.multiprocessors)
+    launch = traced_blocks.launched(found.whole(trace), found.device.multiprocessors)
     return traced_counts.with_counts(launch, lines, found.comparisons)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 import plotly.graph_objects as go
 
@@ -22,6 +23,7 @@ NAMES: Mapping[Kind, str] = {
 SYMBOLS: Mapping[Kind, str] = {
     Kind.LOAD: "circle", Kind.BARRIER: "square", Kind.COMPUTE: "diamond",
 }  # fmt: skip
+UNLIKE = 0.1  # of a median life, from which on blocks ran unlike the others
 SUM_AGREES = 0.03  # the phases' sum and the lifetime, as a share of it
 LITTLE_SLOWER = 1.25  # times the plain kernel: more is said
 
@@ -184,6 +186,29 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
         f"{max(abs(one.sum_error) for one in traces):.1%}."
     )
     return " ".join(told)
+
+
+def explain_sample(traces: Sequence[Trace]) -> str:
+    """Of which traces the blocks with known intervals ran unlike the others; "" where none did.
+
+    Phases are those of such blocks. Of the blocks on a multiprocessor some get ahead of others.
+    """
+    unlike = []
+    for trace in traces:
+        ours, all_blocks = (
+            median(block.end - block.start for block in blocks)
+            for blocks in (trace.whole_blocks or trace.blocks, trace.blocks)
+        )
+        if abs(ours / all_blocks - 1) > UNLIKE:
+            unlike.append((trace, ours / 1000, all_blocks / 1000))
+    if not unlike:
+        return ""
+    told = ", ".join(
+        f"{variant_phrase(trace.kernel)} {ours:,.0f} µs, where the median block of the launch "
+        f"takes {every:,.0f}"
+        for trace, ours, every in unlike
+    )
+    return f"The blocks whose warps were followed ran for another time than most: {told}."
 
 
 def explain_left_out(traces: Sequence[Trace]) -> str:
