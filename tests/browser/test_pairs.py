@@ -17,7 +17,8 @@ from tests.browser.scene import alike, click, opened, picture, ready, settled, u
 from tests.ui.lecture.lectures import record_view
 from ui.analysis.pairs import Pair, align, pair_navigation
 from ui.drawing.look import Look
-from ui.lecture.pair_layout import areas_for_pair
+from ui.lecture.pair_sheet import PairSheet
+from ui.run.compute import load_drawing
 from ui.run.side_by_side import side_views
 from ui.view.view_url import from_query
 
@@ -116,8 +117,10 @@ def test_a_click_on_either_side_moves_both_threads(visit: Open) -> None:
     expect(texts.filter(has_text="Thread (1, 0) of block (0, 0)")).to_have_count(2)
     assert where(page)[0] == 30
     room = page.evaluate("document.querySelector('.stepper .plot').layout")
-    areas = areas_for_pair(Look(width=round(room["width"]), height=round(room["height"])))
-    line = areas.sides[1].source
+    look = Look(width=round(room["width"]), height=round(room["height"]))
+    sheet = load_drawing(from_query(QUERY)[0], look).sheet
+    assert isinstance(sheet, PairSheet)
+    line = sheet.areas.sides[1].source
     click(page, line.left + 60, line.top + 5)
     until(page, f"Step {next_of_line() + 1} of")
 

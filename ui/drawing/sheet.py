@@ -84,6 +84,7 @@ class Sheet(Protocol[Shown]):
     tall: bool  # whether it is fitted to its room's width alone
     far_share: float  # of the width of global memory and the chip, the former's; 0 without both
     has_clock: bool  # whether a GPU's clock was recorded of it
+    clock_height: float  # pixels of what is said of it under the timeline; 0 for nothing
     warps: int  # how many have a row at the foot of the chip
     near: Rectangle  # around the stage, of two scenes around both
 

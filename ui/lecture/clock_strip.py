@@ -66,9 +66,7 @@ class ClockBar:
         groups = groups_of(clock, cycles)
         apart = APART * letters.small
         room = area.width - apart * (len(groups) - 1)
-        scale = room / max(
-            1.0, scale or sum(cycles[number] for group in groups for number in group)
-        )
+        scale = room / max(1.0, scale or bar_cycles(clock, cycles))
         self.pieces: list[Piece] = []
         x = area.left
         for group in groups:

@@ -235,6 +235,7 @@ class PairSheet:
         self.timeline = areas.timeline
         self.tall, self.far_share, self.warps = areas.tall, 0.0, 0
         self.has_clock = any(clock is not None for clock in clocks)
+        self.clock_height = said.height
         left, right = (one.stage for one in areas.sides)
         self.near = Rectangle(left.left, left.top, right.right, right.bottom)
         self._held = look.stage

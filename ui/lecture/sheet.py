@@ -358,6 +358,7 @@ class LectureSheet:
         self.heading = Heading(*areas.heading, letters.heading)
         self.timeline = areas.timeline
         self.tall, self.has_clock = areas.tall, model.clock is not None
+        self.clock_height = 0.0 if areas.clock is None else areas.clock.height
         self.near = areas.chip or areas.stage
         self._held, self._on_stage = look.stage, on_stage
 

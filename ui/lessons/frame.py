@@ -50,14 +50,14 @@ def find_frames(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[R
 
 def _areas(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[Rectangle]:
     """Where a mark is, however much is drawn there."""
+    meta = figure["layout"]["meta"]
     if not is_pair:
-        meta = figure["layout"]["meta"]
-        areas = areas_for(look, meta["far_share"], meta["warps"])
+        areas = areas_for(look, meta["far_share"], meta["warps"], meta["clock"])
         if mark is Mark.LINE:
             return [_current_line(figure, areas.source, PALETTES[look.theme].current_line)]
         area: Rectangle | None = getattr(areas, mark.value)
         return [areas.stage if area is None else area]
-    pair = areas_for_pair(look)
+    pair = areas_for_pair(look, meta["clock_height"])
     if mark is Mark.TIMELINE:
         return [pair.timeline]
     if mark is Mark.COUNTS:

@@ -130,6 +130,7 @@ class Drawing(Generic[One]):
             "far_share": self.sheet.far_share,
             "warps": self.sheet.warps,
             "clock": self.sheet.has_clock,
+            "clock_height": self.sheet.clock_height,
             "moving": {"ink": self.palette.focus, "paper": self.palette.focus_fill},
         }  # fmt: skip
         return {"data": self.static() + self.changing(first), "layout": layout | {"meta": meta}}

@@ -22,6 +22,7 @@ from ui.lecture.clock_strip import ClockStrip, format_share
 from ui.lecture.layout import areas_for
 from ui.lecture.letters import letters_for
 from ui.lecture.pair_clock import PairClock
+from ui.lecture.pair_layout import areas_for_pair
 from ui.lecture.pair_sheet import PairSheet
 from ui.lecture.sheet import LectureSheet
 
@@ -281,6 +282,17 @@ def test_two_kernels_have_one_scale_and_the_sentence_that_matters(look: Look) ->
     assert ("the compiler merges loads" in said) == (look is not PAGE)
     lowest = max(y for trace in panel.static() for y in trace["y"])
     assert lowest + 0.5 * sheet.letters.small <= area.bottom
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_figure_says_how_much_room_its_clock_takes(look: Look) -> None:
+    """By which a lesson's marks are placed."""
+    one = lecture(look, kernel="transposed").sheet
+    assert areas_for(look, far_share=one.far_share, warps=one.warps, has_clock=True) == one.areas
+    two, _ = beside(look, {"kernel": "transposed"}, {"kernel": "padded"})
+    assert areas_for_pair(look, two.clock_height) == two.areas
+    plain = of_query(look, kernel="naive").sheet
+    assert (plain.has_clock, plain.clock_height) == (False, 0.0)
 
 
 def test_one_kernel_of_two_may_lack_a_clock_and_a_low_room_has_none() -> None:
