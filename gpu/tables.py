@@ -12,8 +12,6 @@ from gpu.scale.scaling import ScaleRun, Scaling
 from gpu.shapes.shape import Shape, Shapes, geometric_mean
 from gpu.trace.trace import Trace, TracedPhase
 
-SUMS_AGREE = 0.03  # how far the phases of a trace may be from a block's lifetime
-
 
 def table(comparison: Comparison) -> str:
     """A comparison as two tables: how fast and how right, and what each kernel takes."""
@@ -151,20 +149,17 @@ def trace_table(trace: Trace, device: str) -> str:
         "{}, {} x {} x {} (M, N, K) on ".format(trace.kernel, *trace.size) + device,
         f"{'phase':32}{'lines':>10}{'cycles':>10}{'p20':>10}{'p80':>10}{'times':>10}{'share':>8}",
         *map(_traced_phase, trace.phases),
-        f"With its clock read the kernel takes {trace.ratio:.2f} times as long, and its C has "
+        f"With its clock read the kernel takes {trace.ratio:.2f} times as long"
+        f"{', so that its phases may be others' if trace.is_disturbed else ''}; its C has "
         f"{'the same bits' if trace.same_bits else 'OTHER BITS'}. An empty read of "
         f"{trace.empty_read_cycles:.0f} cycles is subtracted each time.",
-        _sum(trace.sum_error),
+        f"The phases add up to {abs(trace.sum_error):.1%} "
+        f"{'more' if trace.sum_error > 0 else 'less'} than a block's lifetime: "
+        f"they {'tell' if trace.tells_all else 'do not tell'} it all.",
         f"{len(trace.blocks):,} blocks ran on {len(places)} multiprocessors in "
         f"{last / 1e3:,.1f} microseconds; {len(trace.whole_blocks)} of them are traced by warps.",
     ]
     return "\n".join([*lines, trace.left_out] if trace.left_out else lines)
-
-
-def _sum(error: float) -> str:
-    share = f"{abs(error):.1%} {'more' if error > 0 else 'less'} than"
-    within = "the phases tell it all" if abs(error) <= SUMS_AGREE else "they do not tell it all"
-    return f"The phases add up to {share} a block's lifetime: {within}."
 
 
 def _traced_phase(phase: TracedPhase) -> str:

@@ -12,6 +12,8 @@ from msgspec import Meta
 from gpu.json_data import decode
 
 NO_TILE = -1  # of an interval outside the loop over tiles
+MOST_RATIO = 1.25  # of the traced kernel's time to the plain one's: above it another kernel is seen
+MOST_SUM_ERROR = 0.03
 
 
 class Level(StrEnum):
@@ -85,6 +87,16 @@ class Trace:
     blocks: tuple[Block, ...]  # in the order of their numbers: x first, then y
     empty_read_cycles: float  # what reading the clock takes itself; subtracted from all cycles
     left_out: str = ""  # a sentence on what has no figures; "" where nothing was left out
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether reading the clock slows the kernel by so much that its phases may be others."""
+        return self.ratio > MOST_RATIO
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether the phases add up to a block's lifetime, or nearly."""
+        return abs(self.sum_error) <= MOST_SUM_ERROR
 
     @property
     def whole_blocks(self) -> tuple[Block, ...]:

@@ -71,6 +71,7 @@ def tight(text: str) -> str:
     return re.sub(r"[{}\s]", "", text)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", variants(whole_catalogue()))
 @pytest.mark.parametrize("level", list(Level))
 def test_only_reads_are_added_and_clang_reads_them(name: str, level: Level) -> None:

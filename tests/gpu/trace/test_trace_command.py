@@ -30,7 +30,7 @@ def test_a_trace_is_a_table_an_object_and_a_file(
     assert told.startswith("tiled:TILE=32, 512 x 2048 x 2048 (M, N, K) on Test GPU\n")
     assert "inner loop" in told
     assert "2,064" in told
-    assert "takes 1.06 times as long, and its C has the same bits" in told
+    assert "takes 1.06 times as long; its C has the same bits" in told
     assert "4.0% less than a block's lifetime: they do not tell it all" in told
     assert told.endswith("Half of it.\n")
     events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
@@ -48,6 +48,7 @@ def test_the_reads_are_shown_without_a_gpu(capsys: pytest.CaptureFixture[str]) -
     assert "-" not in {line[:1] for line in told.split("\n")[2:]}
 
 
+@pytest.mark.deep
 def test_a_file_is_traced_once_the_simulator_finds_it_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,7 +70,7 @@ def test_every_rung_has_the_same_bits_and_says_where_its_time_goes(
     kinds = {phase.kind for phase in trace.phases}
     assert {Kind.COMPUTE, Kind.STORE} <= kinds
     assert Kind.BARRIER in kinds or name in ("naive", "uncoalesced")
-    assert abs(trace.sum_error) < 0.25
+    assert trace.tells_all
     device = dict(worker.status())["device"]
     numbers = {block.multiprocessor for block in trace.blocks}
     assert max(numbers) < device["multiprocessors"]
@@ -82,13 +82,13 @@ def test_a_conflict_costs_what_padding_saves(worker: Worker) -> None:
     cycles = {}
     for name in ("transposed:TILE=32", "padded:TILE=32"):
         trace = run(worker, choose(name, size), size)
-        assert abs(trace.sum_error) < 0.03
+        assert trace.tells_all
         cycles[name] = {phase.name: phase.cycles for phase in trace.phases}
         assert trace.phases[1].visits == 32  # tiles
     loops = [one["inner loop"] for one in cycles.values()]
     assert 3 < loops[0] / loops[1] < 8
     copies = [one["copy"] for one in cycles.values()]
-    assert 0.5 < copies[0] / copies[1] < 2
+    assert 1 < copies[0] / copies[1] < 4  # the stores to the tile conflict, too
 
 
 @pytest.mark.parametrize("name", ["tiled:TILE=32", "rows", "warptiles", "tensor_half"])
@@ -116,7 +116,7 @@ def test_code_without_a_loop_and_code_that_returns_early(
 ) -> None:
     trace = run(worker, own(body, grid))
     assert trace.phases[0].visits == 1
-    assert sum(phase.share for phase in trace.phases) == pytest.approx(1, abs=0.3)
+    assert 0.05 < sum(phase.share for phase in trace.phases) < 1.05  # a read takes as long as it
 
 
 def test_65536_blocks_have_a_place_and_a_time(worker: Worker) -> None:
