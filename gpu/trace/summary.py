@@ -16,6 +16,8 @@ from simulator.language.ctype import Array
 CLOCK_BITS = 32  # of a read; above them is the place's number, and whether a tile begins with it
 CLOCK_MASK = 2**CLOCK_BITS - 1
 BEGINS_TILE = 2**31
+LONG = 2_000  # nanoseconds after which the timer says how fast the clock is
+FINE = 100  # nanoseconds: steps of the timer that are fine enough for a block's times
 STEP = 10  # nanoseconds to which a block's times are rounded: finer than the timer's own steps
 BLOCK_WORDS = 6  # see clock.cuh
 
@@ -289,9 +291,10 @@ def _blocks(
 def block_times(blocks: Array, clock_mhz: float) -> tuple[list[int], list[int]]:
     """Start and end of each block, nanoseconds since the first began.
 
-    %globaltimer goes in steps, and is the same on all multiprocessors; the clock counts cycles,
-    from another zero on each. So a block's times are the clock's, put where the timer has them: at
-    the median of all that the blocks of its multiprocessor have read.
+    %globaltimer is the same on all multiprocessors, but may go in steps of a microsecond. The
+    clock counts cycles, from another zero on each multiprocessor. Where the steps are coarse, a
+    block's times are the clock's, put where the timer has them: at the median of all that the
+    blocks of its multiprocessor have read.
     """
     words = blocks.astype(np.int64)
     multiprocessor, timer, clock, timer_end, clock_end, last = words.T
@@ -299,13 +302,20 @@ def block_times(blocks: Array, clock_mhz: float) -> tuple[list[int], list[int]]:
     zero = np.array([zeros[one] for one in multiprocessor])
     read = np.stack((timer, timer_end)) - int(timer.min())
     cycles = np.stack((clock, clock_end)) - zero
-    rate = _rate(read, cycles, multiprocessor) or clock_mhz / 1e3
-    starts, ends = np.zeros(len(words)), np.zeros(len(words))
-    for one in zeros:
-        here = multiprocessor == one
-        shift = float(np.median(read[:, here] - cycles[:, here] / rate))
-        starts[here] = cycles[0, here] / rate + shift
-        ends[here] = (np.maximum(last, clock_end) - zero)[here] / rate + shift
+    steps = np.diff(np.unique(read))
+    is_long = read.max() > LONG
+    rate = _rate(read, cycles, multiprocessor) if is_long else clock_mhz / 1e3
+    later = np.maximum(last - clock_end, 0) / rate  # than the first warp's end
+    if steps.size and steps.min() <= FINE:
+        starts, ends = read[0].astype(float), read[1] + later
+    else:
+        starts, ends = np.zeros(len(words)), np.zeros(len(words))
+        for one in zeros:
+            here = multiprocessor == one
+            shift = float(np.median(read[:, here] - cycles[:, here] / rate))
+            starts[here] = cycles[0, here] / rate + shift
+            ends[here] = cycles[1, here] / rate + shift + later[here]
+    ends = np.maximum(ends, starts + STEP)
     first = starts.min()
     rounded = (np.rint((each - first) / STEP).astype(int) * STEP for each in (starts, ends))
     begun, ended = (each.tolist() for each in rounded)
@@ -313,7 +323,7 @@ def block_times(blocks: Array, clock_mhz: float) -> tuple[list[int], list[int]]:
 
 
 def _rate(read: Array, cycles: Array, multiprocessor: Array) -> float:
-    """Cycles in a nanosecond, by least squares over all reads of each multiprocessor; 0 if unknown.
+    """Cycles in a nanosecond, by least squares over all reads of each multiprocessor.
 
     Both arrays are int [2, blocks].
     """
@@ -323,7 +333,7 @@ def _rate(read: Array, cycles: Array, multiprocessor: Array) -> float:
         times -= times.mean()
         product += float((times * clocks).sum())
         square += float((times * times).sum())
-    return product / square if square else 0.0
+    return product / square
 
 
 def _kept_warps(

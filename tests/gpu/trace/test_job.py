@@ -151,12 +151,13 @@ def test_blocks_are_placed_by_a_timer_that_goes_in_steps(step: int) -> None:
     multiprocessor = rng.integers(0, 8, 400)
     zero = rng.integers(10**6, 10**12, 8)[multiprocessor]
     rate = 1.7
-    clock, clock_end = ((zero + at * rate).astype(np.int64) for at in (start, end))
+    drift = 0 if step > 100 else 1e-7  # where the steps are fine, the clock may slow down
+    clock, clock_end = ((zero + at * (rate - drift * at)).astype(np.int64) for at in (start, end))
     timer, timer_end = ((at + 10**15) // step * step for at in (start, end))
     words = np.stack((multiprocessor, timer, clock, timer_end, clock_end, clock_end), axis=1)
     starts, ends = block_times(words.astype(np.uint64), 1000.0)
-    assert np.abs(np.array(starts) - (start - start[0])).max() < 13 + step / 2
-    assert np.abs(np.array(ends) - (end - start[0])).max() < 13 + step / 2
+    assert np.abs(np.array(starts) - (start - start[0])).max() < 13 + step
+    assert np.abs(np.array(ends) - (end - start[0])).max() < 13 + step
 
 
 def test_perfetto_gets_blocks_by_multiprocessor_and_warps_by_block(
