@@ -16,6 +16,8 @@ from simulator.language.ctype import Array
 CLOCK_BITS = 32  # of a read; above them is the place's number, and whether a tile begins with it
 CLOCK_MASK = 2**CLOCK_BITS - 1
 BEGINS_TILE = 2**31
+SYNC = "__syncthreads"
+APART = 100  # cycles between the first and the last warp that leaves a barrier
 LONG = 2_000  # nanoseconds after which the timer says how fast the clock is
 FINE = 100  # nanoseconds: steps of the timer that are fine enough for a block's times
 STEP = 10  # nanoseconds to which a block's times are rounded: finer than the timer's own steps
@@ -72,7 +74,8 @@ def summarise(code: Instrumented, found: Reads, level: Level, kept: int) -> Summ
     covered = float(spans.cycles.sum()) / np.unique(spans.warp).size
     blocks, dropped = _blocks(found, spans, joined, numbers, kept)
     lost = _lost(found)
-    return Summary(phases, covered / lifetime - 1, blocks, (*lost, *notes, *dropped))
+    told = (*lost, *_moved(code, found, spans), *notes, *dropped)
+    return Summary(phases, covered / lifetime - 1, blocks, told)
 
 
 def choose_blocks(multiprocessor: Array, most: int) -> Array:
@@ -399,6 +402,32 @@ def _intervals(
         else:
             warps[warp].append(Interval(phase, tile, begin, begin + cycles))
     return tuple(map(tuple, warps))
+
+
+def _moved(code: Instrumented, found: Reads, spans: _Spans) -> Iterator[str]:
+    """A sentence about each barrier in the loop over tiles across which a read was moved.
+
+    All warps of a block leave a barrier together, so that their next reads must be near each other.
+    """
+    lines = code.original.split("\n")
+    for one in code.places:
+        of_place = spans.place == one.number
+        written = " ".join(lines[one.first_line - 1 : one.last_line])
+        if not (one.kind is Kind.BARRIER and one.in_tile and SYNC in written and of_place.any()):
+            continue
+        block, tile = spans.warp[of_place] // found.warps, spans.tile[of_place]
+        _, key = np.unique(block * (int(tile.max()) + 1) + tile, return_inverse=True)
+        order = np.argsort(key, kind="stable")
+        firsts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        left = (spans.begin + spans.cycles)[of_place][order]
+        apart = np.maximum.reduceat(left, firsts) - np.minimum.reduceat(left, firsts)
+        middle = float(np.median(apart))
+        if middle > max(APART, float(np.median(spans.cycles[of_place])) / 2):
+            yield (
+                f"After the barrier in line {one.last_line} the warps of a block read clocks that "
+                f"are {middle:,.0f} cycles apart: the compiler has moved that read, or work across "
+                "it, so that waiting is counted elsewhere."
+            )
 
 
 def _lost(found: Reads) -> Iterator[str]:

@@ -43,7 +43,7 @@ def test_a_frame_is_on_the_sheet(mark: Mark, viewport: Look) -> None:
 def test_a_frame_is_as_small_as_what_stands_in_its_place() -> None:
     areas = areas_for(USUAL)
     [stage] = frames(ONE, Mark.STAGE)
-    assert stage.bottom < areas.stage.bottom - 50, "a tile of 2 x 2 does not fill the stage"
+    assert stage.bottom < areas.stage.bottom - 30, "a tile of 2 x 2 does not fill the stage"
     [ledger] = frames(ONE, Mark.LEDGER)
     assert ledger.bottom <= areas.timeline.top
     [larger] = frames(ONE.replace("=4", "=16").replace("TILE=2", "TILE=8"), Mark.STAGE)

@@ -94,7 +94,9 @@ def run(
     found = Reads(np.arange(whole), reads, ends, times, candidate.grid, warps, 0.0, 1000.0)
     summary = summarise(code, found, level, 10_000)
     told = [f"{one.name[:8]} {one.cycles:g} x {one.visits:g}" for one in summary.phases]
-    return found, [*told, *summary.left_out]
+    # Warps run one after another here, and leave no barrier together.
+    left_out = [one for one in summary.left_out if not one.startswith("After the barrier")]
+    return found, [*told, *left_out]
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")

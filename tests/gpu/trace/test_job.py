@@ -94,6 +94,15 @@ def test_other_bits_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not run(monkeypatch, FakeClock(TILED, wrong=True)).same_bits
 
 
+def test_a_read_that_was_moved_across_a_barrier_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    tile = [(1, 700), (2, 260), (3, 740), (4, 70)]
+    found = run(monkeypatch, FakeClock([(0, 100), *tile * 4, (5, 200)], early=3))
+    assert found.left_out.startswith(
+        "After the barrier in line 23 the warps of a block read clocks that are 25"
+    )
+    assert "line 27" not in found.left_out
+
+
 def test_a_warp_has_bounded_room(monkeypatch: pytest.MonkeyPatch) -> None:
     found = run(monkeypatch, FakeClock([(0, 5), *TILE * 1500, (5, 9)]), blocks=Whole.FEW)
     assert f"room for {MOST_READS:,} reads of its clock, and one read it 6,002" in found.left_out
