@@ -12,7 +12,7 @@ from ui.gpu_charts.performance import format_milliseconds, kernel_label
 
 LEGEND_HEIGHT = 70  # pixels: three lines on a phone
 TICKS = (1, 2, 5, 10, 20, 50, 100)
-PORT, ISSUE = "port to L1 and shared memory", "issue slots, from operands shared to none shared"
+PORT, ISSUE = "port to L1 and shared memory", "issue slots, and what register banks add"
 
 
 def find_all(comparison: Comparison) -> list[tuple[KernelResult, Bounds]]:
@@ -73,8 +73,7 @@ def describe(comparison: Comparison, *, is_timed: bool = True) -> str:
 
 def _words(kernel: KernelResult, bounds: Bounds, is_timed: bool) -> str:
     """The prediction, and the measured time where it is shown."""
-    least, most = f"{bounds.least_ms:.3g}", f"{bounds.most_ms:.3g}"
-    counted = least if least == most else f"{least} to {most}"
+    predicted = format_milliseconds(bounds.predicted_ms)
     if not is_timed or not kernel.ms:
-        return f"counted {counted} ms"
-    return f"counted {counted}, measured {format_milliseconds(kernel.ms)}"
+        return predicted
+    return f"{predicted}, measured {format_milliseconds(kernel.ms)}"
