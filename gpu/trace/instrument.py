@@ -23,6 +23,7 @@ class Instrumented:
     original: str  # the kernel's code, with its macros set
     text: str  # the same with reads
     places: tuple[Place, ...]
+    notes: tuple[str, ...]  # sentences on waits that have no read
 
     def diff(self) -> str:
         """What the reads change, as a unified diff; what they call is left out."""
@@ -74,6 +75,7 @@ def instrument(
         outlined.text,
         clock_code() + "".join((*written, outlined.text[done:])),
         places.places,
+        places.notes,
     )
 
 

@@ -52,6 +52,7 @@ class Places:
     reads: tuple[Read, ...]  # in the order in which they were found
     braces: tuple[Body, ...]  # bodies that get braces
     functions: frozenset[str]  # keys of those through which the trace is passed
+    notes: tuple[str, ...] = ()  # sentences on waits that are no places
 
 
 class _Where(Enum):
@@ -315,7 +316,21 @@ def find_places(outline: Outline, level: Level) -> Places:
     walk.current = 0
     walk.body(outline.kernel.body, _Where.OUTSIDE)
     functions = frozenset(through(outline, walk.entered))
-    return Places(tuple(walk.places), tuple(walk.reads), tuple(walk.braces), functions)
+    called = {call.function for one in outline.nested(whole) for call in one.calls}
+    notes = tuple(
+        f"Waits in {outline.functions[key].name} are part of what calls it: it cannot be given a "
+        "trace, because it has no parameters or is declared before it is defined."
+        for key in sorted(called - functions)
+        if key in outline.functions and _waits_and_works(outline, key)
+    )
+    return Places(tuple(walk.places), tuple(walk.reads), tuple(walk.braces), functions, notes)
+
+
+def _waits_and_works(outline: Outline, function: str) -> bool:
+    """Whether threads wait in a function, and do more there."""
+    body = outline.functions[function].body
+    work = outline.work_of(Outlined(body.span, Form.BLOCK, bodies=(body,)))
+    return Work.WAITS in work and not _only_waits(work)
 
 
 def through(outline: Outline, functions: set[str]) -> set[str]:

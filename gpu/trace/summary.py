@@ -74,7 +74,7 @@ def summarise(code: Instrumented, found: Reads, level: Level, kept: int) -> Summ
     covered = float(spans.cycles.sum()) / np.unique(spans.warp).size
     blocks, dropped = _blocks(found, spans, joined, numbers, kept)
     lost = _lost(found)
-    told = (*lost, *_moved(code, found, spans), *notes, *dropped)
+    told = (*lost, *code.notes, *_moved(code, found, spans), *notes, *dropped)
     return Summary(phases, covered / lifetime - 1, blocks, told)
 
 

@@ -45,7 +45,8 @@ def of_catalogue(name: str, level: Level = Level.PHASES) -> Instrumented:
     ],
 )  # fmt: skip
 def test_a_kernel_has_its_phases(name: str, found: list[str]) -> None:
-    assert phases(of_catalogue(name)) == found
+    code = of_catalogue(name)
+    assert (phases(code), code.notes) == (found, ())
 
 
 def test_lines_are_the_kernels_own() -> None:
@@ -143,6 +144,8 @@ def test_a_function_that_is_declared_before_stays_as_it_is() -> None:
     code = instrument(declared + SWEEP.replace("{more}", "") + HEAD + KERNEL, "f", {})
     assert "sweep(sum, s);" in code.text
     assert phases(code) == ["before the loop", "copy", "inner loop", "store"]
+    (note,) = code.notes
+    assert note.startswith("Waits in sweep are part of what calls it")
 
 
 def test_a_macro_stays_in_one_piece() -> None:
