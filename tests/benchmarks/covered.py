@@ -106,12 +106,12 @@ def find_step(recording: Recording, code: str, nth: int) -> int:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, or empty.
+    """Whether a text is a number, with its sign in a sum or a product, or empty.
 
-    >>> is_number("12.5"), is_number("−3"), is_number("acc"), is_number("k = 2")
-    (True, True, False, False)
+    >>> is_number("12.5"), is_number("−3"), is_number("× 3"), is_number("acc"), is_number("k = 2")
+    (True, True, True, False, False)
     """
-    return re.fullmatch(r"[\s\d.,−+e-]*", text) is not None
+    return re.fullmatch(r"[\s\d.,−+e×=-]*", text) is not None
 
 
 if __name__ == "__main__":

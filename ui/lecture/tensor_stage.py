@@ -37,7 +37,7 @@ CUT = 5  # bits shown of what is cut, and what stands for more
 ROW, LOWEST_ROW = 1.3, 1.1  # of a number's height; the latter where all rows fit so
 TALLEST_ROW = 2.4  # likewise, where there is room
 FIELD = 0.84  # of a row's height, the field behind its bits
-STRETCH = 1.6  # of a tile's element, its height by its width at most
+STRETCH = 2.4  # of a tile's element, its longer side by its shorter at most
 ALL_ROWS = 20  # of the most products that one instruction adds, 16
 FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
@@ -90,8 +90,7 @@ class TensorStage:
         gap, corner = self._letters.name, areas.corner
         if areas.chip is not None:
             top = corner.top + 1.6 * self._letters.small
-            side = min(corner.bottom - top, areas.whole_stage.width)
-            return Rectangle(corner.left, top, corner.left + side, top + side)
+            return Rectangle(corner.left, top, areas.whole_stage.right, corner.bottom)
         top = taken + 1.5 * gap
         bottom = areas.whole_stage.bottom
         return Rectangle(corner.left, top, corner.right, bottom) if is_beside else None
