@@ -13,10 +13,9 @@ from simulator import Recording
 from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
-from simulator.recording.recording import StepAccess
 from simulator.recording.snapshots import Memory
 from ui.analysis.scene_model import SceneModel
-from ui.analysis.tiles_of_k import NONE, waits_for_copies
+from ui.analysis.tiles_of_k import NONE, copied_cells, waits_for_copies
 
 
 def copies_under_way(model: SceneModel) -> list[Mapping[str, Array]]:
@@ -47,28 +46,6 @@ def copies_under_way(model: SceneModel) -> list[Mapping[str, Array]]:
                 under_way.update(access.name, changed)
         by_step.append(under_way.contents())
     return by_step
-
-
-def copied_cells(recording: Recording, load: StepAccess) -> tuple[str, Array, Array, Array]:
-    """The shared array that an asynchronous copy goes to, its cells, those it reads, and threads.
-
-    Cells are elements, counted from their array's start, in the order of threads: int [m] each. A
-    cell beyond the shared array's end is left out.
-    """
-    assert load.targets is not None
-    sources, threads = load.touched_cells()
-    held = recording.steps[0].shared
-    starts = {
-        variable.name: start
-        for variable, start in recording.kernel.shared_offsets.items() if variable.name in held
-    }  # fmt: skip
-    first = int(load.targets[threads].min()) if threads.size else 0
-    name = max((one for one in starts if starts[one] <= first), key=lambda one: starts[one])
-    each = max(1, load.width // load.cell_bytes)
-    cells = (load.targets[threads] - starts[name]) // load.cell_bytes
-    cells += np.arange(threads.size) % each
-    inside = cells < held[name].size
-    return name, cells[inside], sources[inside], threads[inside]
 
 
 def copied_from(recording: Recording) -> dict[str, str]:

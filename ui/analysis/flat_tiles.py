@@ -1,8 +1,8 @@
-"""Shared arrays of one dimension that hold tiles: how long the rows of the tile are."""
+"""Shared arrays of one dimension that hold tiles: how long their rows are, and where they lie."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import Step, StepAccess
 from ui.analysis.product_roles import Product
-from ui.analysis.tiles_of_k import is_load
+from ui.analysis.tiles_of_k import NONE, copied_cells, is_load
 
 
 def shared_shapes(recording: Recording, product: Product | None) -> Mapping[str, tuple[int, ...]]:
@@ -66,3 +66,56 @@ def _apart(along: Array, across: Array, cells: Array) -> int | None:
         if (one + 1, other) in at
     }
     return found.pop() if len(found) == 1 else None
+
+
+def places_of_tiles(
+    recording: Recording, product: Product, depth: int
+) -> dict[tuple[str, str], Array]:
+    """Where tiles of A and B lie in shared arrays of one dimension, by the array and the matrix.
+
+    int [turns, rows, columns]: the array's cell of each element, NONE where none is copied. A turn
+    is where a tile begins: those that are copied to the same place take turns there.
+    """
+    copies: dict[tuple[str, str], list[tuple[Array, Array]]] = {}
+    for step in recording.steps:
+        for name, matrix, targets, sources in _copies(recording, step, product):
+            if recording.steps[0].shared[name].ndim == 1:
+                copies.setdefault((name, matrix), []).append((targets, sources))
+    found = {}
+    for (name, matrix), parts in copies.items():
+        targets, sources = (np.concatenate(each) for each in zip(*parts, strict=True))
+        rows, columns = np.divmod(sources, product.columns(matrix))
+        k, other = (columns, rows) if matrix == product.A else (rows, columns)
+        other = other - other.min()
+        tiles, within = np.divmod(k, depth)
+        shape = (int(other.max()) + 1, depth)
+        by_start: dict[int, Array] = {}
+        for tile in np.unique(tiles).tolist():
+            own = tiles == tile
+            places = np.full(shape, NONE)
+            places[other[own], within[own]] = targets[own]
+            by_start.setdefault(int(targets[own].min()), places)
+        turns = np.stack([by_start[start] for start in sorted(by_start)])
+        found[name, matrix] = turns if matrix == product.A else turns.transpose(0, 2, 1)
+    return found
+
+
+def _copies(
+    recording: Recording, step: Step, product: Product
+) -> Iterator[tuple[str, str, Array, Array]]:
+    """What a step copies into shared memory: array, matrix, its cells, and those of the matrix."""
+    stores = [
+        one for one in step.accesses
+        if one.space is MemorySpace.SHARED and one.kind is not AccessKind.LOAD
+    ]  # fmt: skip
+    for load in step.accesses:
+        if not is_load(product, load):
+            continue
+        if load.targets is not None:
+            name, targets, sources, _ = copied_cells(recording, load)
+            yield name, load.name, targets, sources
+        elif len(stores) == 1 and stores[0].components == load.components == 1:
+            (store,) = stores
+            threads = np.flatnonzero(store.active & store.in_bounds & load.active & load.in_bounds)
+            yield (store.name, load.name, store.offsets[threads] // store.cell_bytes,
+                   load.offsets[threads] // load.cell_bytes)  # fmt: skip

@@ -9,6 +9,8 @@ from simulator.language.tree import (
     Binary,
     Call,
     Evaluate,
+    Expression,
+    FieldOf,
     Index,
     MemorySpace,
     Name,
@@ -22,16 +24,19 @@ def accumulated_variable(statement: Statement) -> Variable | None:
     """The float variable, or array of them, in registers that a statement adds to, if any."""
     match statement:
         case Evaluate(expression=Assign(lvalue=lvalue, operator="+", ctype=Scalar(is_float=True))):
-            while isinstance(lvalue, Index):
-                lvalue = lvalue.base
-            if isinstance(lvalue, Name) and lvalue.variable.space in (
-                MemorySpace.REGISTER,
-                MemorySpace.LOCAL,
-            ):
-                return lvalue.variable
+            return variable_of(lvalue)
         case _:
-            pass
-    return None
+            return None
+
+
+def variable_of(lvalue: Expression) -> Variable | None:
+    """The variable, or array of them, in registers that an lvalue is of; None of another memory."""
+    while isinstance(lvalue, Index | FieldOf):
+        lvalue = lvalue.base
+    is_own = isinstance(lvalue, Name) and lvalue.variable.space in (
+        MemorySpace.REGISTER, MemorySpace.LOCAL
+    )  # fmt: skip
+    return lvalue.variable if isinstance(lvalue, Name) and is_own else None
 
 
 def accumulator(recording: Recording) -> Variable | None:

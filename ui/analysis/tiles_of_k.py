@@ -15,12 +15,26 @@ import numpy as np
 
 from simulator import Recording, Step
 from simulator.language.ctype import Array
-from simulator.language.tree import Call, Dereference, Evaluate, MemorySpace, Statement, Variable
+from simulator.language.fragments import parse_fragment
+from simulator.language.tree import (
+    AddressOf,
+    Call,
+    Dereference,
+    Evaluate,
+    MemorySpace,
+    Statement,
+    Variable,
+)
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from simulator.recording.snapshots import Memory
 from ui.analysis.product_roles import Product
-from ui.analysis.products import accumulated_variable, product_of_sum
+from ui.analysis.products import (
+    accumulated_variable,
+    multiplication,
+    product_of_sum,
+    variable_of,
+)
 
 WAIT = "__pipeline_wait_prior"
 NONE = -1  # the tile of a cell that belongs to none
@@ -73,7 +87,8 @@ def number_tiles(
 def _products_before(recording: Recording, thread: int) -> dict[int, int]:
     """For each step that adds a product: how many the thread's sum has had before.
 
-    Where the thread does not take part, those of the first thread that does.
+    A tensor core adds as many as its factor has columns. Where the thread does not take part, those
+    of the first thread that does.
     """
     threads = np.arange(recording.launch.threads)
     variables: dict[Statement, Variable | None] = {}
@@ -84,7 +99,13 @@ def _products_before(recording: Recording, thread: int) -> dict[int, int]:
         if statement not in variables:
             is_product = product_of_sum(statement) is not None
             variables[statement] = accumulated_variable(statement) if is_product else None
-        variable = variables[statement]
+        variable, deep = variables[statement], 1
+        call = multiplication(step)
+        if call is not None:
+            sums, factor = call.arguments[0], parse_fragment(call.texts[1])
+            assert isinstance(sums, AddressOf)
+            assert factor is not None
+            variable, deep = variable_of(sums.lvalue), factor.columns
         if variable is None or not step.active.any():
             continue
         cells = _sum_cells(step, variable)
@@ -94,7 +115,7 @@ def _products_before(recording: Recording, thread: int) -> dict[int, int]:
             done = np.pad(done, ((0, 0), (0, missing)))
         who = thread if step.active[thread] else int(np.argmax(step.active))
         before[step.number] = int(done[who, cells[who]])
-        done[threads[step.active], cells[step.active]] += 1
+        done[threads[step.active], cells[step.active]] += deep
         counts[variable.name] = done
     return before
 
@@ -275,3 +296,25 @@ def _carried_tiles(
             found = NONE if key[0] is None else min(key[0], count - 1)
         carried.append(found)
     return carried
+
+
+def copied_cells(recording: Recording, load: StepAccess) -> tuple[str, Array, Array, Array]:
+    """The shared array that an asynchronous copy goes to, its cells, those it reads, and threads.
+
+    Cells are elements, counted from their array's start, in the order of threads: int [m] each. A
+    cell beyond the shared array's end is left out.
+    """
+    assert load.targets is not None
+    sources, threads = load.touched_cells()
+    held = recording.steps[0].shared
+    starts = {
+        variable.name: start
+        for variable, start in recording.kernel.shared_offsets.items() if variable.name in held
+    }  # fmt: skip
+    first = int(load.targets[threads].min()) if threads.size else 0
+    name = max((one for one in starts if starts[one] <= first), key=lambda one: starts[one])
+    each = max(1, load.width // load.cell_bytes)
+    cells = (load.targets[threads] - starts[name]) // load.cell_bytes
+    cells += np.arange(threads.size) % each
+    inside = cells < held[name].size
+    return name, cells[inside], sources[inside], threads[inside]

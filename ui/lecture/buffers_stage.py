@@ -7,6 +7,7 @@ empty so long. From the row whose tiles are multiplied an arrow leads on to the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from ui.analysis.async_copies import copied_from, copies_under_way
+from ui.analysis.flat_tiles import places_of_tiles
+from ui.analysis.products import has_tensor_core
 from ui.analysis.scene_model import (
     SceneModel,
     cells_of,
@@ -80,6 +83,16 @@ class _Drawn:
     texts: list[tuple[str, str]]  # of each row
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Turns:
+    """Tiles of a shared array that take turns."""
+
+    array: str
+    name: str  # as it is shown
+    matrix: str  # that they are tiles of; "" where copies tell
+    cells: Array  # int [turns, rows, columns], the array's cell of each element, -1 for none
+
+
 @dataclass(frozen=True, slots=True)
 class OnBorder:
     """A tile that is under way."""
@@ -94,15 +107,21 @@ class BuffersStage:
 
     def __init__(
         self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        reader: ArrayReader, names: tuple[str, ...],
+        reader: ArrayReader, turns: tuple[Turns, ...],
     ) -> None:  # fmt: skip
-        """names are those of tiles_in_turns; the areas have a strip for them."""
+        """turns are those of tiles_in_turns; the areas have a strip for them."""
         self._model, self._palette, self._letters = model, palette, letters
-        self._reader, self._arrays = reader, [ArrayName(name, MemorySpace.SHARED) for name in names]
-        self._shapes_of = [_planes(model.shared_shapes[name]) for name in names]
+        self._reader, self._names = reader, [one.name for one in turns]
+        self._arrays = [ArrayName(one.array, MemorySpace.SHARED) for one in turns]
+        self._cells_of = [one.cells for one in turns]
+        self._shapes_of = [one.cells.shape for one in turns]
+        self._at = [
+            {int(one.cells[place]): place for place in np.ndindex(one.cells.shape)} for one in turns
+        ]
         self._turns = max(turns for turns, *_ in self._shapes_of)
         self._under_way = copies_under_way(model)
-        self._sources = copied_from(model.recording)
+        copied = copied_from(model.recording)
+        self._sources = [one.matrix or copied.get(one.array, "") for one in turns]
         self._drawn: _Drawn | None = None
         self._place(areas)
 
@@ -183,7 +202,7 @@ class BuffersStage:
         texts = [text for pair in self._draw(step).texts for text in pair[2 - self._lines :]]
         traces = [words(points, texts, letters.small, palette.ink, "middle right", SANS)]
         if self._title is not None:
-            names = " × ".join(f"<b>{array.name}</b>" for array in self._arrays)
+            names = " × ".join(f"<b>{name}</b>" for name in self._names)
             text = f"{names} {SPACE_NAMES[MemorySpace.SHARED]}"
             traces.append(
                 words([self._title], [text], letters.name, palette.ink, "middle right", SANS)
@@ -214,14 +233,15 @@ class BuffersStage:
         """The tiles on the border beside each row."""
         contents = self._under_way[step.number]
         found: list[list[OnBorder]] = [[] for _ in range(self._turns)]
-        for array, shape, on_border in zip(
-            self._arrays, self._shapes_of, self._on_border, strict=True
+        for array, places, matrix, on_border in zip(
+            self._arrays, self._cells_of, self._sources, self._on_border, strict=True
         ):
-            tiles = contents[array.name].reshape(shape[0], -1).max(axis=1, initial=-1).tolist()
+            tiles = _values_at(contents[array.name], places).reshape(len(places), -1)
+            tiles = tiles.max(axis=1, initial=-1).tolist()
             for turn, (tile, cells) in enumerate(zip(tiles, on_border, strict=True)):
                 if tile >= 0:
                     place = cells.box(0, 0, cells.rows, cells.columns)
-                    found[turn].append(OnBorder(self._sources[array.name], tile, place))
+                    found[turn].append(OnBorder(matrix, tile, place))
         return found
 
     def border_box(self, name: str, cell: int) -> Box | None:
@@ -233,12 +253,10 @@ class BuffersStage:
         return self._box(self._tiles, name, cell)
 
     def _box(self, tiles: list[list[Cells]], name: str, cell: int) -> Box | None:
-        for array, (_, rows, columns), by_turn in zip(
-            self._arrays, self._shapes_of, tiles, strict=True
-        ):
-            if array.name == name:
-                turn, within = divmod(cell, rows * columns)
-                return by_turn[turn].box(*divmod(within, columns))
+        for array, places, by_turn in zip(self._arrays, self._at, tiles, strict=True):
+            if array.name == name and cell in places:
+                turn, row, column = places[cell]
+                return by_turn[turn].box(row, column)
         return None
 
     def windows(self, step: Step) -> Windows:
@@ -247,13 +265,11 @@ class BuffersStage:
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The cell of a tile."""
-        for array, (_, rows, columns), by_turn in zip(
-            self._arrays, self._shapes_of, self._tiles, strict=True
-        ):
+        for array, places, by_turn in zip(self._arrays, self._cells_of, self._tiles, strict=True):
             for turn, cells in enumerate(by_turn):
                 at = cells.at(x, y)
-                if at is not None:
-                    return Hit(SHARED + array.name, (turn * rows + at[0]) * columns + at[1])
+                if at is not None and places[turn, *at] >= 0:
+                    return Hit(SHARED + array.name, int(places[turn, *at]))
         return None
 
     def motions(self, step: Step) -> list[Motion]:
@@ -262,12 +278,13 @@ class BuffersStage:
             return []
         arrived: dict[Box, None] = {}
         for access in step.accesses:
-            for array, (_, rows, columns), by_turn in zip(
-                self._arrays, self._shapes_of, self._tiles, strict=True
+            for array, places, by_turn in zip(
+                self._arrays, self._cells_of, self._tiles, strict=True
             ):
                 if access.name == array.name and access.kind is AccessKind.STORE:
-                    for turn in np.unique(cells_of(access) // (rows * columns)).tolist():
-                        arrived[by_turn[turn].box(0, 0, rows, columns)] = None
+                    for cells, own in zip(by_turn, places, strict=True):
+                        if np.isin(own, cells_of(access)).any():
+                            arrived[cells.box(0, 0, cells.rows, cells.columns)] = None
         return [Light(box, 0, 1) for box in arrived]
 
     def _state(self, step: Step) -> _State:
@@ -290,9 +307,10 @@ class BuffersStage:
     def _build(self, state: _State) -> _Drawn:
         palette = self._palette
         held, copied = (
-            [values.reshape(shape) for values, shape in zip(found, self._shapes_of, strict=True)]
+            [_values_at(values, places) for values, places in
+             zip(found, self._cells_of, strict=True)]
             for found in (state.held, state.copied)
-        )
+        )  # fmt: skip
         whole = read = cross = leads = ""
         fills: list[Shape] = []
         waited: list[Shape] = []
@@ -378,8 +396,8 @@ class BuffersStage:
         """The cells that a step reads or writes in shared memory, and the focused thread's."""
         touched = own = ""
         for access in step.accesses:
-            for array, (_, rows, columns), by_turn in zip(
-                self._arrays, self._shapes_of, self._tiles, strict=True
+            for array, places, by_turn in zip(
+                self._arrays, self._cells_of, self._tiles, strict=True
             ):
                 if access.name != array.name or access.space is not MemorySpace.SHARED:
                     continue
@@ -389,10 +407,8 @@ class BuffersStage:
                     for numbers, is_own in (
                         (cells_of(access), False), (cells_of(access, self._model.thread), True)
                     ):  # fmt: skip
-                        inside = numbers[numbers // (rows * columns) == turn] % (rows * columns)
-                        mask = np.zeros(rows * columns, np.bool_)
-                        mask[inside] = True
-                        path = cells.border(mask.reshape(rows, columns)) if inside.size else ""
+                        mask = np.isin(places[turn], numbers)
+                        path = cells.border(mask) if mask.any() else ""
                         if is_own:
                             own += path
                         else:
@@ -422,18 +438,31 @@ def _planes(shape: tuple[int, ...]) -> tuple[int, int, int]:
     return turns, rows, columns
 
 
-def tiles_in_turns(model: SceneModel) -> tuple[str, ...]:
+def tiles_in_turns(model: SceneModel) -> tuple[Turns, ...]:
     """The shared arrays of which the block has several tiles, or that asynchronous copies fill.
 
-    The first two of them, which have the same number of tiles; none of a kernel that multiplies no
-    matrices.
+    The first two of them, which have the same number of tiles; of an array of one dimension the
+    tiles of A and of B that lie there. None of a kernel that multiplies no matrices.
     """
     if model.product is None:
         return ()
     copied = copied_from(model.recording)
     found = [
-        name for name, shape in model.shared_shapes.items()
+        Turns(name, name, "", np.arange(math.prod(shape)).reshape(_planes(shape)))
+        for name, shape in model.shared_shapes.items()
         if (len(shape) == 3 and 1 < shape[0] <= MOST_TURNS) or (len(shape) == 2 and name in copied)
     ]  # fmt: skip
-    turns = {name: _planes(model.shared_shapes[name])[0] for name in found}
-    return tuple(name for name in found if turns[name] == turns[found[0]])[:FACTORS]
+    if not found and has_tensor_core(model.recording) and model.tiles_of_k is not None:
+        places = places_of_tiles(model.recording, model.product, model.tiles_of_k.depth)
+        found = [
+            Turns(array, f"{matrix}'s tiles", matrix, cells)
+            for (array, matrix), cells in sorted(places.items(), key=lambda one: one[0][1])
+            if len(cells) <= MOST_TURNS
+        ]
+    return tuple(one for one in found if len(one.cells) == len(found[0].cells))[:FACTORS]
+
+
+def _values_at(values: Array, places: Array) -> Array:
+    """The values of an array's cells where its tiles have them: -1 where none is copied."""
+    found: Array = np.where(places >= 0, values[places], -1)
+    return found

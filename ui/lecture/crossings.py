@@ -18,8 +18,8 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
-from ui.analysis.async_copies import copied_cells
 from ui.analysis.scene_model import Phase, SceneModel
+from ui.analysis.tiles_of_k import copied_cells
 from ui.drawing.canvas import Shape, Trace, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box, Flight, Motion, Place

@@ -30,10 +30,10 @@ from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, text_width
 from ui.lecture.window import Windows
 
-STRETCH = 1.5  # of an element, its longer side by its shorter, at most
+STRETCH = 2.2  # of an element, its longer side by its shorter, at most
 LABEL = 1.5  # of a name's letter, the line above a tile
 GAP = 8.0  # pixels between tiles
-LANE_SIZE = 0.78  # of an element's height, a lane's number
+LANE_SIZE = 0.92  # of an element's height, a lane's number
 LEAST_LANE = 13 / 15  # of a small letter, likewise
 VALUES = 8  # of the focused lane, at most
 VALUE_LINE = 1.3  # of their height

@@ -20,6 +20,7 @@ HIGH_BAR_ROW = 2.7  # of a name's letter, one with its words above it
 BARS = 2  # under global memory: the naive kernel's and this one's
 WARP_ROW = 1.7  # likewise, a warp at the foot of the chip
 BUFFERS_SHARE = 0.38  # of the stage's height, shared memory's tiles that take turns, at most
+BUFFER_SHARE = 0.21  # likewise, of one tile
 LEAST_BOARD = 10.0  # of a number's letter, what they leave of it, at least
 LEAST_BUFFERS = 3.0  # likewise, their own height
 WARPS_SHARE = 0.22  # of the chip's height, all of them at most
@@ -178,14 +179,17 @@ def _with_warps(areas: AnyAreas, letters: Letters, warps: int) -> AnyAreas:
     return replace(areas, stage=above, warps=replace(stage, top=stage.bottom - height))
 
 
-def with_buffers(areas: Areas, letters: Letters) -> Areas:
+def with_buffers(areas: Areas, letters: Letters, turns: int) -> Areas:
     """The areas with a strip for tiles that take turns, where the stage is high enough for it.
+
+    turns is how many rows it has.
 
     It is above the stage, between global memory and the registers; below it where the maps are in
     the stage's corner.
     """
     stage = areas.stage
-    height = min(BUFFERS_SHARE * stage.height, stage.height - LEAST_BOARD * letters.number)
+    share = BUFFERS_SHARE if turns > 1 else BUFFER_SHARE
+    height = min(share * stage.height, stage.height - LEAST_BOARD * letters.number)
     if height < LEAST_BUFFERS * letters.number:
         return areas
     if areas.far is None:

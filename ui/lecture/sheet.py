@@ -193,16 +193,16 @@ def _board_panels(
 
     Of a tensor core's the fragments, where the chip has a place of its own.
     """
-    if has_tensor_core(model.recording):
-        is_shown = areas.chip is not None
-        return [FragmentsStage(model, palette, letters, areas)] if is_shown else []
-    names = tiles_in_turns(model) if any(True for _ in boards) else ()
-    areas = with_buffers(areas, letters) if names else areas
-    panels: list[StagePanel] = [
+    has_tensor = has_tensor_core(model.recording)
+    if has_tensor and areas.chip is None:
+        return []
+    turns = tiles_in_turns(model) if has_tensor or any(True for _ in boards) else ()
+    areas = with_buffers(areas, letters, len(turns[0].cells)) if turns else areas
+    panels: list[StagePanel] = [FragmentsStage(model, palette, letters, areas)] if has_tensor else [
         ProductStage(model, palette, letters, areas, reader, boards, board) for board in boards
-    ]
+    ]  # fmt: skip
     if areas.buffers is not None:
-        panels.append(BuffersStage(model, palette, letters, areas, reader, names))
+        panels.append(BuffersStage(model, palette, letters, areas, reader, turns))
     return panels
 
 

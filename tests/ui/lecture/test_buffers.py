@@ -14,8 +14,8 @@ from simulator.machine.observer import AccessKind
 from tests.ui.lecture.lectures import of_query
 from tests.ui.own_kernels import array, own
 from tests.ui.scene_models import boxes
-from ui.analysis.async_copies import copied_cells, copies_under_way
-from ui.analysis.tiles_of_k import waits_for_copies
+from ui.analysis.async_copies import copies_under_way
+from ui.analysis.tiles_of_k import copied_cells, waits_for_copies
 from ui.drawing.look import Look
 from ui.drawing.motions import Flight, Light
 from ui.drawing.palette import LIGHT
@@ -172,9 +172,34 @@ def test_rows_and_board_have_room_of_their_own(query: dict[str, Any], look: Look
                 assert box[3] <= min(tops) or box[1] >= max(bottoms)
 
 
-@pytest.mark.parametrize("kernel", ["naive", "tiled", "vectors", "tensor_tf32"])
+@pytest.mark.parametrize("kernel", ["naive", "tiled", "vectors"])
 def test_a_kernel_whose_tiles_take_no_turns_has_no_rows(kernel: str) -> None:
     assert not list(of_query(kernel=kernel, M=16, N=16, K=16).panels(BuffersStage))
+
+
+@pytest.mark.parametrize(("kernel", "K", "turns"), [("tensor_tf32", 64, 3), ("tensor_half", 32, 1)])
+def test_a_tensor_cores_tiles_stand_where_their_copies_lie_in_one_array(
+    kernel: str, K: int, turns: int
+) -> None:
+    lecture = of_query(Look(presenting=True), kernel=kernel, K=K)
+    panel, product = lecture.panel(BuffersStage), lecture.model.product
+    assert product is not None
+    assert [len(cells) for cells in panel._cells_of] == [turns] * 2
+    held = lecture.steps[-1].shared["tiles"].reshape(-1)
+    arguments = lecture.recording.arguments
+    found = set()
+    for matrix, places in zip(panel._sources, panel._cells_of, strict=True):
+        rows, columns = places.shape[1:]
+        whole = arguments[matrix].reshape(product.shapes[matrix])
+        for turn in places:
+            tile = held[turn]
+            at = [(t, matrix) for t in range(lecture.model.tile_count) if (tile == (
+                whole[:rows, t * columns : (t + 1) * columns] if matrix == product.A
+                else whole[t * rows : (t + 1) * rows, :columns]
+            )).all()]  # fmt: skip
+            assert len(at) == 1, "the tile that was copied there last"
+            found.add(at[0])
+    assert len(found) == 2 * turns
 
 
 def test_tiles_that_take_turns_without_asynchronous_copies_are_rows_too() -> None:

@@ -74,7 +74,9 @@ def test_the_focused_lanes_values_are_those_that_it_multiplies() -> None:
     [trace] = [one for one in panel.changing(after) if one.get("meta") == "lane"]
     texts = [text for text in trace["text"] if text != SPACE]
     sums = last.accesses[-1].values[5]
-    assert texts == ["lane 5 has", *(f"x[{i}] = {number(x)}" for i, x in enumerate(sums.tolist()))]
+    every = ["lane 5 has", *(f"x[{i}] = {number(x)}" for i, x in enumerate(sums.tolist()))]
+    assert texts == every[: len(texts)]
+    assert len(texts) > 4
 
 
 def test_the_fragments_stay_on_the_chip_and_copies_cross_to_it() -> None:
@@ -89,4 +91,4 @@ def test_the_fragments_stay_on_the_chip_and_copies_cross_to_it() -> None:
         if any((one.name, one.kind) == ("C", AccessKind.STORE) for one in step.accesses)
     ]  # fmt: skip
     assert stores
-    assert all("C" in crossings.shapes(step)[1]["path"] for step in stores)
+    assert all("C" in crossings.shapes(step)[-2]["path"] for step in stores)
