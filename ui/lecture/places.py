@@ -13,7 +13,7 @@ from gpu.recorded import recordings
 from simulator import Step
 from simulator.launch import format_index
 from ui.analysis.loads import global_loads, naive_loads
-from ui.analysis.scene_model import SceneModel
+from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
@@ -23,7 +23,7 @@ from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
 BAR = 0.62  # of its letter's height, a bar with its words at its right
-TALLEST = 2.6  # likewise, one with its words above it, at most
+TALLEST = 4.0  # likewise, one with its words above it, at most
 
 
 class PlacesPanel:
@@ -140,7 +140,7 @@ class PlacesPanel:
             outline(_frame(self._chip), palette.line, 1.5, palette.near, "below"),
             outline("".join(_frame(whole) for whole, *_ in bars), palette.line, 1),
             outline("" if first is None else _frame(first), palette.faint, 0, palette.line),
-            outline(_frame(second), palette.ink, 0, palette.ink),
+            outline(_frame(second), palette.ink, 0, palette.phases[Phase.LOAD]),
         ]
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:

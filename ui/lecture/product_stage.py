@@ -39,7 +39,7 @@ from ui.lecture.cells import (
     window_start,
 )
 from ui.lecture.layout import Areas
-from ui.lecture.letters import MONO_WIDTH, Letters
+from ui.lecture.letters import MONO_WIDTH, Letters, text_width
 from ui.lecture.sectors import Sectors
 from ui.lecture.window import Content, Window, Windows, chosen
 
@@ -213,7 +213,7 @@ class ProductStage:
         return [
             *self._left.changing(left), *self._top.changing(top), *self._sums.changing(sums),
             *([] if self._sectors is None else self._sectors.changing(step)),
-            self._written(step), self._names((left, top, sums)),
+            self._written(step), self._registers(step), self._names((left, top, sums)),
         ]  # fmt: skip
 
     def _written(self, step: Step) -> Trace:
@@ -236,6 +236,21 @@ class ProductStage:
         points = [(room.right, room.top + (i + 0.5) * WRITTEN * size) for i in range(len(SIGNS))]
         return words(points, texts, round(size, 1), self._palette.focus, "middle left",
                      meta="written")  # fmt: skip
+
+    def _registers(self, step: Step) -> Trace:
+        """What the focused thread's variables hold, where no product and no sectors stand."""
+        room, size = self._written_room, self._letters.number
+        count = max(1, int(room.height / (WRITTEN * size)))
+        lines: list[str] = []
+        if self._sectors is not None and not (self._has_focus(step) or self._sectors.moves(step)):
+            given = {parameter.name for parameter in self._model.recording.kernel.parameters}
+            for name, values in step.registers.items():
+                if values.ndim == 1 and name not in given:
+                    text = f"{name} = {number(values[self._model.thread])}"
+                    lines += [text] if text_width(text, size) <= room.width else []
+        points = [(room.left, room.top + (i + 0.5) * WRITTEN * size) for i in range(count)]
+        return words(points, [*lines[-count:], *[""] * count][:count], size, self._palette.ink,
+                     "middle right", SANS, meta="registers")  # fmt: skip
 
     def _operand(self, step: Step, number_: int) -> Any:
         """What a factor of the focused thread is at a step; None if that is not known."""

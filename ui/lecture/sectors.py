@@ -43,6 +43,10 @@ class Sectors:
             for left in (room.left + i * (each + gap) for i in range(self._count))
         ]
 
+    def moves(self, step: Step) -> bool:
+        """Whether a warp moves any sector at a step."""
+        return bool(self._of(step))
+
     def changing(self, step: Step) -> list[Trace]:
         """How many sectors of which array."""
         letters, texts = self._letters, [""] * self._count

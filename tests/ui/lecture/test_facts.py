@@ -140,3 +140,20 @@ def test_every_warp_that_parts_has_a_row() -> None:
     assert rows.warps == -(-lecture.recording.launch.threads // WARP_SIZE)
     whole: Lecture = of_query(kernel="naive", M=32, N=32, K=3)
     assert has_divergence(whole.recording) == bool(list(whole.panels(WarpRows)))
+
+
+def test_the_free_corner_says_what_the_thread_holds_where_nothing_else_stands_there() -> None:
+    lecture = of_query(PRESENTED, kernel="tiled", M=8, N=8, K=8, TILE=4)
+    panel, thread = lecture.panel(ProductStage), lecture.model.thread
+    shown = 0
+    for step in lecture.steps:
+        by_meta = {one.get("meta"): one["text"] for one in panel.changing(step)}
+        texts = [text for text in by_meta["registers"] if text != SPACE]
+        is_taken = any(text != SPACE for text in by_meta["written"])
+        is_taken |= any(seen(shape) for shape in panel._sectors.shapes(step))
+        assert not (texts and is_taken)
+        for text in texts:
+            name, value = text.split(" = ")
+            assert float(value) == step.registers[name][thread]
+        shown += bool(texts)
+    assert shown
