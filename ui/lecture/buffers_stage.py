@@ -222,8 +222,9 @@ class BuffersStage:
 
     def _chip_edge(self) -> Shape:
         """The border of the chip, where no frame is around it."""
-        x, (first, *_, last) = self._border, self._tiles[0]
-        return outline(f"M{px(x)},{px(first.top)}V{px(last.bottom)}", self._palette.line, 1.5)
+        x, tiles = self._border, self._tiles[0]
+        path = f"M{px(x)},{px(tiles[0].top)}V{px(tiles[-1].bottom)}"
+        return outline(path, self._palette.line, 1.5)
 
     def border_shapes(self, step: Step) -> list[Shape]:
         """The tiles on the border, and arrows from there to where they will be."""

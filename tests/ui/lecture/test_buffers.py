@@ -177,11 +177,13 @@ def test_a_kernel_whose_tiles_take_no_turns_has_no_rows(kernel: str) -> None:
     assert not list(of_query(kernel=kernel, M=16, N=16, K=16).panels(BuffersStage))
 
 
+@pytest.mark.parametrize("look", [Look(presenting=True), Look(width=390, height=844)])
 @pytest.mark.parametrize(("kernel", "K", "turns"), [("tensor_tf32", 64, 3), ("tensor_half", 32, 1)])
 def test_a_tensor_cores_tiles_stand_where_their_copies_lie_in_one_array(
-    kernel: str, K: int, turns: int
+    kernel: str, K: int, turns: int, look: Look
 ) -> None:
-    lecture = of_query(Look(presenting=True), kernel=kernel, K=K)
+    lecture = of_query(look, kernel=kernel, K=K)
+    assert lecture.drawn_stage(lecture.steps[-1])
     panel, product = lecture.panel(BuffersStage), lecture.model.product
     assert product is not None
     assert [len(cells) for cells in panel._cells_of] == [turns] * 2
