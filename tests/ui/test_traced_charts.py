@@ -185,7 +185,8 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     assert together.endswith("They go together.")
     assert "a warp goes on once it has asked for a store" in stores
     assert "merges loads" in merged
-    assert "the 32 warps of a multiprocessor want 275 each, which makes 8,786" in merged
+    # 32 warps, 26% of 1,056 wavefronts and 33 of the copy
+    assert "the 32 warps of a multiprocessor want 9,842 in the 10,036 cycles" in merged
     ring = next(one for one in traced_counts.draw_beside(found).data if "simulator" in one.name)
     assert list(ring.x) == [beside.counted for beside in found]
     table = traced_counts.build_table(found, one, base)

@@ -225,7 +225,8 @@ def _show_phases(name: str, found: Traced) -> None:
     if name == PHASES:
         figure, alt = traced_phases.draw_phases(shown, text_colour()), traced_phases.describe_phases
         caption = (
-            "All rungs at one scale: a row is a block's whole life, whatever it takes, and its "
+            f"{'All at one scale: a' if len(shown) > 1 else 'A'} row is a block's whole life, "
+            "whatever it takes, and its "
             "parts are phases in the order of the code; those of the loop over tiles stand for all "
             "tiles. Colours are those of the scene's timeline. The wait for values from global "
             "memory is in the copying: they are there before they are stored in shared memory. "
@@ -235,7 +236,7 @@ def _show_phases(name: str, found: Traced) -> None:
         st.markdown(traced_phases.summarize(shown))
         figure, alt = traced_phases.draw_work(shown, text_colour()), traced_phases.describe_work
         caption = (
-            "All rungs at one scale: cycles of a warp's life over the multiply-adds of one of its "
+            "All at one scale: cycles of a warp's life over the multiply-adds of one of its "
             "threads, so that tiles of any size compare. The other warps of a multiprocessor work "
             f"meanwhile. {RATIO}"
         )

@@ -13,7 +13,7 @@ from gpu.candidate import choose
 from gpu.comparison import Comparison
 from gpu.predicted_counters import Lines, global_sectors, shared_wavefronts
 from gpu.trace.counts import is_near, load_share
-from gpu.trace.phases import PhasePair, multiply_adds, pair_phases
+from gpu.trace.phases import PhasePair, multiply_adds, pair_phases, warp_cycles
 from gpu.trace.trace import Kind, Trace, TracedPhase
 from simulator.launch import WARP_SIZE
 from ui.drawing.palette import REFERENCE_COLOUR
@@ -22,7 +22,7 @@ from ui.gpu_charts.performance import format_percent, size_name, variant_phrase
 from ui.gpu_charts.traced_blocks import Launched
 
 MERGED = 1.02  # wavefronts of the code over the hardware's, from which on loads were merged
-BUSY = (0.6, 1.3)  # of a phase's cycles: so many wavefronts, one a cycle, explain them
+BUSY = (0.75, 1.15)  # of a tile's cycles: so many wavefronts, one a cycle, explain them
 LEAST_ELSEWHERE = 0.005  # of all that is counted: less is not spoken of
 RING_SIZE, DIAMOND_SIZE = 22, 11  # pixels: both are seen where they agree
 LEGEND_HEIGHT = 46  # pixels: two lines on a phone
@@ -245,21 +245,29 @@ def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
 
 
 def _busy(beside: Beside, one: CountedLaunch) -> list[str]:
-    """A sentence where shared memory, which serves a wavefront a cycle, explains a phase's time.
+    """A sentence where shared memory, which serves a wavefront a cycle, explains a tile's time.
 
-    "32 banks … each bank has a bandwidth of 32 bits per clock cycle" (CUDA C++ Programming Guide,
-    shared memory of compute capability 5.x and later): a wavefront is what a cycle serves.
+    While a warp goes through a tile, so do all others of its multiprocessor, whatever phase they
+    are at. Each bank gives 32 bits in a cycle (CUDA C++ Programming Guide, shared memory of compute
+    capability 5.x and later): a wavefront is what a cycle serves.
     """
     if beside.unit is not Unit.WAVEFRONTS or beside.pair.phase.kind is not Kind.COMPUTE:
         return []
-    each = beside.count * (one.load_share or 1.0)
-    wanted, cycles = each * one.warps_at_once, beside.pair.phase.cycles
-    if not BUSY[0] <= wanted / cycles <= BUSY[1]:
+    tile = [phase for phase in one.trace.phases if phase.visits > 1 and phase.k is None]
+    each = sum(
+        one.count(phase, Unit.WAVEFRONTS)
+        * ((one.load_share or 1.0) if phase.kind is Kind.COMPUTE else 1.0)
+        * phase.visits
+        for phase in tile
+    )
+    wanted, cycles = each * one.warps_at_once, sum(warp_cycles(phase) for phase in tile)
+    if not cycles or not BUSY[0] <= wanted / cycles <= BUSY[1]:
         return []
+    visits = beside.pair.phase.visits
     return [
-        "The port to shared memory is what limits it: it serves a wavefront a cycle, the "
-        f"{one.warps_at_once:,} warps of a multiprocessor want {each:,.0f} each, which makes "
-        f"{wanted:,.0f}, and the clock says {cycles:,.0f} cycles."
+        "The port to shared memory is what limits it: it serves a wavefront a cycle, and the "
+        f"{one.warps_at_once:,} warps of a multiprocessor want {wanted / visits:,.0f} in the "
+        f"{cycles / visits:,.0f} cycles that a tile takes."
     ]
 
 
