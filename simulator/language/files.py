@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 MAX_FILE_BYTES = 256 * 2**10  # of a file in UTF-8, with its host code
+LINE_NUMBER = re.compile(r"\b([Ll]ine) (\d{1,7})\b")
 MAX_BYTES = 2**20  # of a text with all its files
 MAX_FILES = 100  # that one text includes, files within files counted
 LONGEST_NAME = 200  # letters of a file's name, with its folders
@@ -60,6 +61,21 @@ def file_at(text: str, line: int) -> tuple[str, int]:
     starts = [text.count("\n", 0, file.start) + 1 for file in files_of(text)]
     place = max(0, bisect.bisect_right(starts, line) - 1)
     return files_of(text)[place].name, line - starts[place] + 1
+
+
+def with_file_names(sentence: str, text: str) -> str:
+    """A sentence about lines of a text of several files, with the file and its own line of each.
+
+    >>> text = "int i;\\n// ==== file: a.h ====\\nint j;\\nint k;"
+    >>> with_file_names("Line 4 reads what line 1 writes.", text)
+    'Line 2 of a.h reads what line 1 writes.'
+    """
+
+    def named(found: re.Match[str]) -> str:
+        file, line = file_at(text, int(found[2]))
+        return f"{found[1]} {line} of {file}" if file else found[0]
+
+    return LINE_NUMBER.sub(named, sentence) if len(files_of(text)) > 1 else sentence
 
 
 def find_file(wanted: str, beside: str, names: Iterable[str]) -> str | None:

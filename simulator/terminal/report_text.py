@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulator.language.files import with_file_names
 from simulator.language.tree import Kernel
 from simulator.observers.hazards.findings import Hazard, Witness
 from simulator.report import Report
@@ -74,12 +75,12 @@ def report_as_text(kernel: Kernel, report: Report) -> str:
     width = max(len(name) for name in report.counters)
     for name, count in report.counters.items():
         lines.append(f"  {name:<{width}}  {count:>14,}")
-    lines += (f"warning: {warning}" for warning in kernel.warnings)
-    lines += (f"note: {note}" for note in (*kernel.notes, *report.notes))
+    found = [f"warning: {warning}" for warning in kernel.warnings]
+    found += (f"note: {note}" for note in (*kernel.notes, *report.notes))
     if not report.hazards:
-        lines.append("no hazards")
+        found.append("no hazards")
     for hazard in report.hazards:
-        lines.append(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
+        found.append(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
         if hazard.witness is not None:
-            lines.append(f"  {hazard.witness.sentence}")
-    return "\n".join(lines)
+            found.append(f"  {hazard.witness.sentence}")
+    return "\n".join((*lines, *(with_file_names(one, kernel.text) for one in found)))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from simulator.language.files import with_file_names
 from simulator.number_format import format_number
 from simulator.sentences.verdicts import size_text
 from simulator.terminal.report_text import hazard_as_json
@@ -93,13 +94,13 @@ def verdict_as_text(judged: Judged) -> str:
     if judged.verdict is None:
         return "\n".join(lines).rstrip()
     verdict = judged.verdict
-    lines += [f"{judged.kernel}: {verdict.state}", verdict.next_step]
+    lines += [f"{judged.kernel}: {verdict.state}"]
+    lines += [with_file_names(verdict.next_step, judged.text)]
     lines += [*_change(judged.text, verdict.repair), ""]
     lines += _launch(judged.form)
-    lines += _checks(verdict)
-    lines += _hazards(verdict)
-    lines += _costs(verdict)
-    lines += [f"note: {note}" for note in verdict.notes]
+    found = [*_checks(verdict), *_hazards(verdict), *_costs(verdict)]
+    found += [f"note: {note}" for note in verdict.notes]
+    lines += [with_file_names(one, judged.text) for one in found]
     return "\n".join(lines).rstrip()
 
 

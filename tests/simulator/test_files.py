@@ -188,6 +188,22 @@ def test_headers_of_a_terminal_are_those_of_its_folders(
     assert "there is no such folder" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [["--grid", "1", "--block", "4", "f32:4"], ["--verdict"]])
+def test_a_terminal_names_the_file_of_a_line(
+    option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "move.cuh").write_text(
+        "__device__ void move(float* x) {\n    x[threadIdx.x] = x[threadIdx.x + 1];\n}\n",
+        encoding="utf-8",
+    )
+    source = tmp_path / "k.cu"
+    source.write_text(
+        '#include "move.cuh"\n__global__ void k(float* x) { move(x); }\n', encoding="utf-8"
+    )
+    assert main([str(source), *option, "-I", str(tmp_path)]) == 1
+    assert "line 2 of move.cuh: thread" in capsys.readouterr().out
+
+
 def test_what_stands_in_a_text_already_is_not_looked_for() -> None:
     read: list[str] = []
     found = with_included(TEXT, "k.cu", lambda asked, _: read.append(asked), {"stdio.h"})
