@@ -1,4 +1,4 @@
-"""Cells of a shared array that lie in rows: a chunk's stores to them are noted without numbers."""
+"""Cells of a shared array that lie in rows: stores to them are noted without their numbers."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ class CellRows:
     step: int  # cells from one block to the next
     first: int  # cell of each block
     count: int  # cells of each block
+
+    def overlaps(self, other: CellRows) -> bool:
+        """Whether any cell is among those of other rows of the same array."""
+        return self.first < other.first + other.count and other.first < self.first + self.count
 
     def of(self, entries: Array) -> Array:
         """The part [..., blocks, count] of entries [..., cells], as a view."""

@@ -23,7 +23,7 @@ from simulator.observers.cell_accesses import (
     remembered_accesses,
     thread_numbers,
 )
-from simulator.observers.cell_rows import CellRows, cell_rows
+from simulator.observers.cell_rows import cell_rows
 from simulator.observers.hazards.findings import Findings
 from simulator.observers.hazards.race_reports import RaceReports
 from simulator.observers.hazards.races import is_race
@@ -35,6 +35,7 @@ from simulator.observers.hazards.shadow import (
     NOBODY,
     ProgramPosition,
     Read,
+    RowStore,
     Shadow,
     SweptReads,
     loop_positions,
@@ -107,9 +108,10 @@ class RaceDetector(Observer):
                     assert_never(buffer.space)
             shadow = self._shadows[buffer] = Shadow(buffer)
         access.group.clock += 1
-        if access.kind is not AccessKind.ATOMIC and (
-            self._is_clean(access, shadow) or self._is_first_store(access, shadow)
-        ):
+        if access.kind is AccessKind.STORE and self._is_first_store(access, shadow):
+            return
+        shadow.settle()
+        if access.kind is not AccessKind.ATOMIC and self._is_clean(access, shadow):
             return
         cells, lanes = access.cells()
         if access.kind is AccessKind.LOAD:
@@ -174,6 +176,7 @@ class RaceDetector(Observer):
         if shadow is None:
             shadow = self._shadows[access.buffer] = Shadow(access.buffer)
         access.group.clock += 1
+        shadow.settle()
         cells, lanes = access.cells()
         self._check_store(access, shadow, cells, lanes)
         self._copies.add(access.lvalue)
@@ -232,15 +235,18 @@ class RaceDetector(Observer):
 
         False, with nothing done, for any other.
         """
-        group = access.group
-        if access.kind is AccessKind.LOAD or shadow.copies or not isinstance(group.interval, int):
+        group, interval = access.group, access.group.interval
+        if access.mask is not None or shadow.copies or not isinstance(interval, int):
             return False
         rows = cell_rows(access)
         if rows is None or access.lvalue in self._copies or is_volatile(access):
             return False
-        if int(rows.of(shadow.interval).max()) >= group.interval:
+        if not shadow.is_first_store(rows, interval):
             return False
-        self._note_write(access, shadow, rows, group.interval, thread_numbers(group))
+        threads, moments = thread_numbers(group), self._moments_of_store(access)
+        is_strong, of_one_block = self._strength(access)
+        shadow.note_store(rows, RowStore(interval, threads, moments, is_strong, of_one_block))
+        shadow.wrote = True
         return True
 
     # What an instruction is checked for ------------------------------------------------------
@@ -307,33 +313,32 @@ class RaceDetector(Observer):
     def _note_write(
         self, access: Access, shadow: Shadow, cells: Any, interval: Any, threads: Any
     ) -> None:
-        """Make a store or atomic the last write of its cells: int [n], one, or CellRows."""
-        group = access.group
+        """Make a store or atomic the last write of its cells: int [n], or one."""
         shadow.note_interval(interval)
+        shadow.interval[cells] = interval
+        shadow.writer[cells] = threads
+        columns = (shadow.line, shadow.clock, shadow.event, shadow.warp_syncs)
+        for entries, moment in zip(columns, self._moments_of_store(access), strict=True):
+            entries[cells] = moment
+        is_atomic, of_one_block = self._strength(access)
+        if is_atomic or of_one_block or shadow.has_atomics:
+            shadow.has_atomics = True
+            shadow.atomic[cells] = is_atomic
+            shadow.of_one_block[cells] = of_one_block
+        shadow.wrote = True
+
+    def _moments_of_store(self, access: Access) -> tuple[int, int, int, int]:
+        """When a store or atomic is made, as Shadow.moments has it: it is the next event."""
         self._events += 1
         if len(self._store_positions) < MAX_READS:
             self._store_positions[self._events] = program_position(access)
+        group = access.group
+        return access.lvalue.span.line, group.clock, self._events, group.warp_syncs.count
+
+    def _strength(self, access: Access) -> tuple[bool, bool]:
+        """Whether a store is as good as an atomic, and whether one for its block alone."""
         is_atomic = access.kind is AccessKind.ATOMIC or self._strong.is_strong(access)
-        moments = (access.lvalue.span.line, group.clock, self._events, group.warp_syncs.count)
-        if isinstance(cells, CellRows):
-            cells.put(shadow.interval, interval)
-            cells.put(shadow.writer, threads)
-            cells.put(shadow.moments, np.array(moments)[:, None, None])
-        else:
-            shadow.interval[cells] = interval
-            shadow.writer[cells] = threads
-            columns = (shadow.line, shadow.clock, shadow.event, shadow.warp_syncs)
-            for entries, moment in zip(columns, moments, strict=True):
-                entries[cells] = moment
-        of_one_block = self._strong.is_of_one_block(access)
-        if is_atomic or of_one_block or shadow.has_atomics:
-            shadow.has_atomics = True
-            for flags, is_so in ((shadow.atomic, is_atomic), (shadow.of_one_block, of_one_block)):
-                if isinstance(cells, CellRows):
-                    cells.put(flags, is_so)
-                else:
-                    flags[cells] = is_so
-        shadow.wrote = True
+        return is_atomic, self._strong.is_of_one_block(access)
 
     def _end_interval(self, groups: list[Group] | None) -> None:
         """Compare the reads of the interval that ends with the writes that came after them.

@@ -8,16 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Access, Sweep, SweptLoad
+from simulator.observers.cell_rows import CellRows
 from simulator.observers.hazards.readers import Readers
 
 NOBODY = -1
 MANY = -2
 GIVEN = -2  # the interval of a cell that the launch has written: no barrier interval of a block
 CELL_BYTES = 35  # that a Shadow takes for every cell of a global array
+MAX_STORES = 64  # to different rows of one array that are kept beside its arrays
 MAX_READS = 200_000  # reads remembered between two barriers; far more than a tile's loop makes
 
 # A position in a thread's run: each loop's line and iteration, outermost first, then a line.
@@ -78,16 +81,28 @@ class SweptReads(NamedTuple):
         return (*outer, first + iteration, access.lvalue.span.line)
 
 
+class RowStore(NamedTuple):
+    """A store to rows of a shared array, which Shadow's arrays do not have yet."""
+
+    interval: int  # the barrier interval of its lanes
+    threads: Array  # int [lanes], numbered over the grid
+    moments: tuple[int, int, int, int]  # as in Shadow
+    is_atomic: bool  # as in Shadow
+    of_one_block: bool
+
+
 class Shadow:
     """For every cell of a buffer: its last writer, when that wrote and from where; then its reads.
 
-    Arrays have an entry for each cell of the buffer.
+    Arrays have an entry for each cell of the buffer. Stores to rows are kept beside them until
+    settle is called, which whoever reads the arrays does: most are overwritten before that.
     """
 
     __slots__ = (
-        "_buffer", "_reads", "_swept", "_swept_count", "atomic", "clock", "copied", "copies",
-        "event", "has_atomics", "interval", "last_interval", "line", "moments", "of_one_block",
-        "reader_block", "reader_line", "readers", "warp_syncs", "writer", "wrote",
+        "_buffer", "_reads", "_settled_interval", "_stores", "_swept", "_swept_count", "atomic",
+        "clock", "copied", "copies", "event", "has_atomics", "interval", "last_interval", "line",
+        "moments", "of_one_block", "reader_block", "reader_line", "readers", "warp_syncs",
+        "writer", "wrote",
     )  # fmt: skip
 
     def __init__(self, buffer: Buffer) -> None:
@@ -117,7 +132,9 @@ class Shadow:
         self._reads: dict[Any, Read] = {}  # since the last barrier, each instruction once
         self._swept: list[SweptReads] = []  # later reads, which are not yet among these
         self._swept_count = 0  # how many reads that is
+        self._stores: dict[CellRows, RowStore] = {}  # to rows, the oldest first
         self.last_interval = NOBODY  # the last barrier interval in which a cell was written
+        self._settled_interval = NOBODY  # likewise, by a store that the arrays have
         self.wrote = False  # whether there was a store since the last barrier
 
     def remember_read(
@@ -167,6 +184,8 @@ class Shadow:
     def reads(self) -> list[tuple[Any, Read]]:
         """The loads since the last barrier, each instruction once, with its key."""
         self._take_swept()
+        if self._reads:  # which are to be compared with the stores
+            self.settle()
         return list(self._reads.items())
 
     def forget_read(self, key: Any) -> None:
@@ -180,9 +199,42 @@ class Shadow:
         self._swept_count = 0
 
     def note_interval(self, interval: Any) -> None:
-        """Cells were written in a barrier interval: int, or int [n]."""
+        """Cells are written in a barrier interval: int, or int [n]."""
         latest = interval if isinstance(interval, int) else int(np.max(interval))
         self.last_interval = max(self.last_interval, latest)
+        self._settled_interval = max(self._settled_interval, latest)
+
+    def is_first_store(self, rows: CellRows, interval: int) -> bool:
+        """Whether nothing was written to rows of cells in a barrier interval so far."""
+        if self.last_interval < interval:
+            return True
+        return self._settled_interval < interval and not any(
+            store.interval >= interval and rows.overlaps(other)
+            for other, store in self._stores.items()
+        )
+
+    def note_store(self, rows: CellRows, store: RowStore) -> None:
+        """Note the last write of rows of cells."""
+        self.last_interval = max(self.last_interval, store.interval)
+        self._stores.pop(rows, None)  # the newest is to be the last
+        self._stores[rows] = store
+        if len(self._stores) > MAX_STORES:
+            self.settle()
+
+    def settle(self) -> None:
+        """Let the arrays have all stores to rows."""
+        if not self._stores:
+            return
+        for rows, store in self._stores.items():
+            rows.put(self.interval, store.interval)
+            rows.put(self.writer, store.threads)
+            rows.put(self.moments, np.array(store.moments)[:, None, None])
+            if store.is_atomic or store.of_one_block or self.has_atomics:
+                self.has_atomics = True
+                rows.put(self.atomic, store.is_atomic)
+                rows.put(self.of_one_block, store.of_one_block)
+        self._settled_interval = self.last_interval
+        self._stores.clear()
 
     def forget(self) -> None:
         """Let what was done to global memory be as if the launch had given it so."""
