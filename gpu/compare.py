@@ -17,7 +17,7 @@ from gpu.candidate import Candidate, check_size
 from gpu.comparison import Comparison, KernelResult
 from gpu.cuda.compile import Loaded, compile_text, load
 from gpu.cuda.cublas import product
-from gpu.cuda.timing import FLUSH_BYTES, Timing, measure
+from gpu.cuda.timing import FLUSH_BYTES, Timing, measure_steadily
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
@@ -147,12 +147,12 @@ def _run(
         wrote_outside = not bool(cupy.isnan(edges).all())
         verdicts[name] = judge(cupy, C, expected, typical, K, precision, wrote_outside)
     del expected
-    timings = measure(launches, portion(progress, 0.4, 1.0))
+    timings, runs = measure_steadily(launches, portion(progress, 0.4, 1.0))
     baseline = timings[types.cublas].ms
     for name, timing in timings.items():
         results[name] = _result(
             name, by_name.get(name), loaded.get(name), size, precision, device,
-            verdicts[name], timing, baseline,
+            verdicts[name], timing, baseline, runs,
         )  # fmt: skip
     return results
 
@@ -239,6 +239,7 @@ def _result(
     verdict: Verdict,
     timing: Timing,
     baseline: float,
+    runs: int,
 ) -> KernelResult:
     M, N, K = size
     seconds = timing.ms / 1e3
@@ -256,6 +257,7 @@ def _result(
         ms=timing.ms,
         ms_spread=(timing.p20, timing.p80),
         repeats=timing.repeats,
+        runs=runs,
         tflops=tflops,
         cublas_ratio=baseline / timing.ms,
         peak_share=tflops / peak if peak else None,

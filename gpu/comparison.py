@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from msgspec import Meta
 
+from gpu.cuda.timing import STEADY
 from gpu.device import Device
 from gpu.json_data import decode
 
@@ -24,6 +25,9 @@ class KernelResult:
     ms: float | None = None  # median milliseconds of one launch
     ms_spread: tuple[float, float] | None = None  # 20th and 80th percentile, milliseconds
     repeats: int = 0  # launches that were timed
+    runs: int = (
+        1  # of all kernels of its precision, until samples were steady; of one run are these
+    )
     tflops: float | None = None  # 2 M N K operations over ms, in 10^12 a second
     cublas_ratio: float | None = None  # cuBLAS's time over ms: above 1 is faster than cuBLAS
     peak_share: float | None = None  # of the device's FP32 peak, 0 to 1, without tensor cores
@@ -68,6 +72,28 @@ class Comparison:
             "size": list(self.size),
             "kernels": [dataclasses.asdict(kernel) for kernel in self.kernels],
         }
+
+
+def explain_steadiness(comparison: Comparison, name: Callable[[KernelResult], str]) -> list[str]:
+    """How often kernels were timed where samples spread, and whose do still; `name` names one."""
+    sentences = []
+    for precision in dict.fromkeys(kernel.element for kernel in comparison.kernels):
+        kernels = [kernel for kernel in comparison.kernels if kernel.element == precision]
+        runs = max(kernel.runs for kernel in kernels)
+        if runs > 1:
+            sentences.append(
+                f"The kernels in {precision} were timed {runs} times, because samples spread over "
+                f"more than {STEADY:.0%}; shown is the steadiest run."
+            )
+    unsteady = {
+        name(kernel): (kernel.ms_spread[1] - kernel.ms_spread[0]) / kernel.ms
+        for kernel in comparison.kernels
+        if kernel.ms and kernel.ms_spread
+    }
+    told = [f"{who} ({spread:.1%})" for who, spread in unsteady.items() if spread > STEADY]
+    if told:
+        sentences.append(f"Samples spread over more than {STEADY:.0%}: {', '.join(told)}.")
+    return sentences
 
 
 def comparison_from(found: Any) -> Comparison:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from gpu.comparison import Comparison, KernelResult
+from gpu.comparison import Comparison, KernelResult, explain_steadiness
 from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.precision import short_name
 from gpu.predicted_counters import global_sectors, shared_wavefronts
@@ -20,6 +20,7 @@ def table(comparison: Comparison) -> str:
         f"{'kernel':20}{'type':>8}{'verified':>9}{'ms':>10}{'p20':>10}{'p80':>10}{'TFLOP/s':>9}"
         f"{'of cuBLAS':>11}{'of peak':>9}{'GB/s':>7}{'max error':>11}{'error':>9}{'bound':>9}",
         *(_speed(kernel) for kernel in comparison.kernels),
+        *explain_steadiness(comparison, lambda kernel: kernel.name),
     ]
     taking = [_resources(kernel) for kernel in comparison.kernels if kernel.registers is not None]
     if taking:

@@ -19,10 +19,11 @@ def product(A: Any, B: Any, C: Any, precision: str) -> Callable[[], object]:
     precision is a name of gpu.precision. Its types are those of the arrays.
     """
     import cupy
-    from cupy.cuda import cublas, device
 
     if precision in ("float32", "float64"):
         return lambda: cupy.matmul(A, B, out=C)
+    from cupy.cuda import cublas, device
+
     handle = device.get_cublas_handle()
     one, zero = np.array(1, np.float32), np.array(0, np.float32)
     compute = COMPUTE_32F_FAST_TF32 if precision == "tf32" else COMPUTE_32F

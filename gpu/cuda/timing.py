@@ -17,6 +17,9 @@ FEWEST_ROUNDS = 20
 MOST_ROUNDS = 200
 TARGET_MS = 200.0
 REPORT_SECONDS = 0.1
+STEADY = 0.05  # of the median, between the 20th and the 80th percentile of steady samples
+MOST_RUNS = 3
+AGAIN_SECONDS = 100.0  # after which a run is not repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,11 @@ class Timing:
     p20: float  # the 20th percentile, milliseconds
     p80: float  # the 80th percentile, milliseconds
     repeats: int  # launches that were measured
+
+    @property
+    def spread(self) -> float:
+        """From the 20th to the 80th percentile, as a share of the median."""
+        return (self.p80 - self.p20) / self.ms if self.ms else 0.0
 
 
 def summarise(samples: Sequence[float]) -> Timing:
@@ -88,6 +96,29 @@ def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) ->
     for name, pair in queued:
         samples[name].append(elapsed(pair))
     return {name: summarise(taken) for name, taken in samples.items()}
+
+
+def measure_steadily(
+    launches: Mapping[str, Callable[[], object]], progress: Progress
+) -> tuple[dict[str, Timing], int]:
+    """`measure`, again while the samples of a launch are not steady; and how many runs were made.
+
+    The timings are those of one run, in which the widest spread is the least: a ratio of two of
+    them is of launches in turn. A GPU at its power limit, or one that others use, stays unsteady,
+    so that there are MOST_RUNS at most.
+    """
+    began, runs = time.perf_counter(), list[dict[str, Timing]]()
+    while not runs or (
+        _widest(runs[-1]) > STEADY
+        and len(runs) < MOST_RUNS
+        and time.perf_counter() - began < AGAIN_SECONDS
+    ):
+        runs.append(measure(launches, progress))
+    return min(runs, key=_widest), len(runs)
+
+
+def _widest(run: Mapping[str, Timing]) -> float:
+    return max(timing.spread for timing in run.values())
 
 
 def measure_calls(

@@ -1,4 +1,4 @@
-"""A stand-in for the few calls of CuPy that gpu/scale makes, over NumPy arrays.
+"""A stand-in for the few calls of CuPy that gpu/scale and gpu/compare make, over NumPy arrays.
 
 What is queued on a stream runs only when something waits for it, and then in a random order that
 events and streams allow: code that waits for too little computes with what is not there yet. An
@@ -244,11 +244,13 @@ def install(patch: pytest.MonkeyPatch, gpus: int, seed: int, nccl: bool = True) 
         "ascontiguousarray": lambda array: host.array(np.ascontiguousarray(array)),
         "concatenate": np.concatenate, "isnan": np.isnan, "abs": np.abs, "square": np.square,
         "float64": np.float64, "uint32": np.uint32, "uint8": np.uint8, "cuda": cuda,
+        "get_default_memory_pool": lambda: SimpleNamespace(free_bytes=lambda: 0),
     }.items():  # fmt: skip
         setattr(cupy, name, value)
     for name, value in {
         "Device": lambda gpu=0: Device(host, gpu),
         "Stream": lambda **_options: host.new_stream(host.current),
+        "get_current_stream": lambda: Device(host, host.current),
         "runtime": SimpleNamespace(memGetInfo=lambda: (2**36, 2**36)),
         "nccl": SimpleNamespace(
             available=nccl, NCCL_FLOAT32=7, groupStart=lambda: setattr(host, "group", []),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from gpu import compare
 from gpu.candidate import choose
 from gpu.compare import CompareJob, check_memory, memory_needed, request, with_simulated
-from gpu.comparison import comparison_from
+from gpu.comparison import comparison_from, explain_steadiness
+from gpu.cuda.compile import Binary, Loaded, Resources
+from gpu.cuda.timing import Timing
 from gpu.json_data import decode
+from gpu.tables import table
 from simulator.language.errors import LaunchError
+from tests.gpu import fake_cupy
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
 GIB = 2**30
@@ -92,3 +98,41 @@ def test_each_kernel_gets_the_simulators_counters() -> None:
     assert heard == [f"Counting the transactions of {name} in the simulator"
                      for name in ("naive", "tiled")]  # fmt: skip
     assert with_simulated(found, lambda *_: heard.clear()).kernels[1] == found.kernels[1]
+
+
+def test_a_comparison_says_how_often_it_was_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a stand-in for a GPU whose cuBLAS is slowed now and then, as by a limit of power."""
+    device, size = comparison_from(CANNED).device, (128, 256, 64)
+    host = fake_cupy.install(monkeypatch, 1, 3)
+    resources = Resources(0, 0, 0, 1, 1.0)
+    monkeypatch.setattr("gpu.cuda.probe.use", lambda _gpu: device)
+    monkeypatch.setattr(compare, "compile_text", lambda *_: Binary("warptiles", b"", ""))
+    monkeypatch.setattr(
+        compare, "load",
+        lambda *_: Loaded(None, lambda *given, shared_mem: host.launch(*given), resources),
+    )  # fmt: skip
+    clock = iter([0.3, 0.12, 0.02])
+
+    def timed(launches: Mapping[str, Callable[[], object]], _progress: object) -> object:
+        spread = next(clock)
+        return {name: Timing(2.0, 2.0, 2.0 + 2 * spread, 20) for name in launches}
+
+    monkeypatch.setattr("gpu.cuda.timing.measure", timed)
+    found = compare.compare(request(size, [choose("warptiles", size)]), lambda *_: None)
+    comparison = comparison_from(json.loads(json.dumps(found)))
+    assert comparison.verified
+    assert [(one.name, one.runs) for one in comparison.kernels] == [("warptiles", 3), ("cublas", 3)]
+    assert comparison.kernels[1].ms_spread == (2.0, 2.04)
+    told = "were timed 3 times, because samples spread over more than 5%; shown is the steadiest"
+    assert told in table(comparison)
+    assert "Samples spread" not in table(comparison)
+
+
+def test_kernels_whose_samples_spread_are_named() -> None:
+    comparison = comparison_from(CANNED)
+    first = dataclasses.replace(comparison.kernels[0], ms=20.0, ms_spread=(19.0, 21.4))
+    steady = [dataclasses.replace(one, ms=1.0, ms_spread=(1.0, 1.04))
+              for one in comparison.kernels[1:]]  # fmt: skip
+    comparison = dataclasses.replace(comparison, kernels=(first, *steady))
+    told = explain_steadiness(comparison, lambda kernel: kernel.name)
+    assert told == ["Samples spread over more than 5%: naive (12.0%)."]

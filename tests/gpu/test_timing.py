@@ -53,3 +53,33 @@ def test_no_more_is_told_than_a_reader_sees(monkeypatch: pytest.MonkeyPatch) -> 
         now += 1.0
     assert told.ended == 1000
     assert heard == [f"Timing a, round {turn} of 1000" for turn in range(1, 1001, 4)]
+
+
+@pytest.mark.parametrize(
+    ("spreads", "runs", "kept"),
+    [
+        ([0.01], 1, 0.01), ([0.04], 1, 0.04), ([0.12, 0.01], 2, 0.01),
+        ([0.3, 0.12, 0.2], 3, 0.12),  # never steady: the steadiest
+    ],
+)  # fmt: skip
+def test_a_run_whose_samples_spread_is_repeated(
+    monkeypatch: pytest.MonkeyPatch, spreads: list[float], runs: int, kept: float
+) -> None:
+    """A run is kept whole: ratios are of launches in turn."""
+    made = [
+        {"ours": Timing(1.0, 1.0, 1.0, 20), "cublas": Timing(2.0, 2.0, 2.0 + 2 * spread, 20)}
+        for spread in spreads
+    ]
+    left = iter(made)
+    monkeypatch.setattr(timing, "measure", lambda _launches, _progress: next(left))
+    found, count = timing.measure_steadily({}, lambda *_: None)
+    assert count == runs
+    assert found is made[spreads.index(kept)]
+
+
+def test_what_takes_long_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([0.0, 60.0, 120.0])
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: next(now))
+    unsteady = {"a": Timing(1.0, 0.9, 1.1, 20)}
+    monkeypatch.setattr(timing, "measure", lambda *_: unsteady)
+    assert timing.measure_steadily({}, lambda *_: None) == (unsteady, 2)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from gpu.bits import BitVerdict
 from gpu.candidate import variant_title
 from gpu.compare import with_simulated
-from gpu.comparison import Comparison
+from gpu.comparison import Comparison, explain_steadiness
 from gpu.cuda.microbenchmarks.ceilings import Ceilings
 from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.predicted_counters import NotPredictedError
@@ -191,6 +191,8 @@ def show_tables(comparison: Comparison) -> None:
         "what rounding explains of the largest for this K. GB/s counts A and B read once and C "
         "written once."
     )
+    for sentence in explain_steadiness(comparison, performance.kernel_label):
+        st.caption(plain_text(sentence))
     if performance.build_resource_table(comparison):
         st.table(
             performance.build_resource_table(comparison), border="horizontal",
