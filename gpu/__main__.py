@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu import bits, recorded
-from gpu.candidate import Candidate, check_size, choose, variants
+from gpu.candidate import Candidate, check_size, choose, is_meant_for, variants
 from gpu.compare import request, with_simulated
 from gpu.comparison import Comparison, comparison_from
 from gpu.cuda import hardware_counters
@@ -27,7 +27,7 @@ from gpu.scale import job as scale_job
 from gpu.scale import recorded as scale_recorded
 from gpu.scale.scaling import scaling_from
 from gpu.shapes import job as shapes_job
-from gpu.shapes.shape import Shapes, shapes_from
+from gpu.shapes.shape import Shapes, shapes_from, with_few
 from gpu.tables import limits_table, scaling_table, shapes_table, table, trace_table
 from gpu.trace import job as trace_job
 from gpu.trace import recorded as trace_recorded
@@ -40,7 +40,8 @@ from gpu.worker import Worker, WorkerError
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
 
-# What a recording holds: squares to see speed against size, one oblong, one ragged.
+# What a recording holds: squares to see speed against size, one oblong, one ragged, and two whose
+# time is that of reading B, or A, once.
 RECORDED_SIZES = (
     (512, 512, 512),
     (1024, 1024, 1024),
@@ -49,6 +50,8 @@ RECORDED_SIZES = (
     (8192, 8192, 8192),
     (8192, 6144, 4096),
     (4095, 4097, 1023),
+    (4, 4096, 4096),
+    (4096, 4, 4096),
 )
 COUNTED_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096), (4095, 4097, 1023))
 TRACED_SIZES = ((512, 512, 512), (2048, 2048, 2048))
@@ -97,8 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     limits.set_defaults(run=_limits)
 
     shapes = commands.add_parser("shapes", help="choose a kernel for many shapes, beside cuBLAS")
-    shapes.add_argument("--json", action="store_true", help="print one JSON object")
-    shapes.set_defaults(run=_shapes)
+    _add_shapes_options(shapes)
 
     scale = commands.add_parser("scale", help="spread a product over several GPUs of this host")
     _add_scale_options(scale)
@@ -132,6 +134,14 @@ def _parser() -> argparse.ArgumentParser:
             help="set a macro in every kernel that has it",
         )  # fmt: skip
     return parser
+
+
+def _add_shapes_options(shapes: argparse.ArgumentParser) -> None:
+    shapes.add_argument("--json", action="store_true", help="print one JSON object")
+    shapes.add_argument(
+        "--few", action="store_true", help="only those with few rows or columns, and their kernels"
+    )
+    shapes.set_defaults(run=_shapes)
 
 
 def _add_scale_options(scale: argparse.ArgumentParser) -> None:
@@ -276,13 +286,13 @@ def _limits(options: argparse.Namespace, worker: Worker) -> int:
 def _shapes(options: argparse.Namespace, worker: Worker) -> int:
     if not _gpu_found(options, worker):
         return 2
-    run = _run_shapes(options, worker)
+    run = _run_shapes(options, worker, few_alone=options.few)
     print(json.dumps(run.to_json(), indent=1) if options.json else shapes_table(run))
     return 0 if run.verified else 1
 
 
-def _run_shapes(options: argparse.Namespace, worker: Worker) -> Shapes:
-    job = shapes_job.request(options.gpu)
+def _run_shapes(options: argparse.Namespace, worker: Worker, few_alone: bool) -> Shapes:
+    job = shapes_job.request(options.gpu, few_alone)
     return shapes_from(dict(worker.submit(job, options.limit).wait(_report)))
 
 
@@ -354,7 +364,7 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     if options.traces:
         return 0 if _record_traces(options, worker, names, device, begun) else 1
     earlier = recorded.same_device(options.folder, device) if options.kernels else None
-    found, shapes = _of_device(options, worker, earlier)
+    found, shapes = _of_device(options, worker, earlier, names)
     simulated = [name for name in names if name.split(":")[0] in catalogue()]
     few = [choose(name, BITS_SIZE, _defines(options)) for name in simulated]
     verdicts = _run_bits(options, worker, BITS_SIZE, few)
@@ -365,7 +375,11 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     right = True
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
-        candidates = [choose(name, size, _defines(options)) for name in names]
+        candidates = [
+            choose(name, size, _defines(options)) for name in names if is_meant_for(name, size)
+        ]
+        if not candidates:
+            continue
         comparison = _run_comparison(options, worker, size, candidates)
         print(table(comparison), end="\n\n")
         right = right and comparison.verified
@@ -391,6 +405,8 @@ def _record_traces(
     traces = list(trace_recorded.same_device(folder, device)) if options.kernels else []
     try:
         for name, size in itertools.product(names, TRACED_SIZES):
+            if not is_meant_for(name, size):
+                continue
             candidate = choose(name, size, _defines(options))
             job = trace_job.request(size, candidate, kept=RECORDED_INTERVALS, gpu=options.gpu)
             found = trace_from(dict(worker.submit(job, options.limit).wait(_report)))
@@ -403,15 +419,26 @@ def _record_traces(
 
 
 def _of_device(
-    options: argparse.Namespace, worker: Worker, earlier: recorded.RecordedRun | None
+    options: argparse.Namespace,
+    worker: Worker,
+    earlier: recorded.RecordedRun | None,
+    names: Iterable[str],
 ) -> tuple[Limits | None, Shapes | None]:
-    """The GPU's limits and a run over shapes: an earlier recording's, or else measured."""
+    """The GPU's limits and a run over shapes: an earlier recording's, or else measured.
+
+    Shapes with few rows or columns are measured again if one of their kernels is.
+    """
     if earlier:
         table = earlier.shape_table
-        return earlier.limits, Shapes(earlier.device, table, earlier.shapes) if table else None
+        shapes = Shapes(earlier.device, table, earlier.shapes) if table else None
+        if shapes and any(whole_catalogue()[name.split(":")[0]].few for name in names):
+            again = _run_shapes(options, worker, few_alone=True)
+            print(shapes_table(again), end="\n\n")
+            shapes = with_few(shapes, again)
+        return earlier.limits, shapes
     found = limits_from(worker.submit(limits.request(options.gpu), options.limit).wait(_report))
     print(limits_table(found), end="\n\n")
-    shapes = _run_shapes(options, worker)
+    shapes = _run_shapes(options, worker, few_alone=False)
     print(shapes_table(shapes), end="\n\n")
     return found, shapes
 

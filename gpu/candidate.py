@@ -74,6 +74,11 @@ def choose(
     )  # fmt: skip
 
 
+def is_meant_for(name: str, size: tuple[int, int, int]) -> bool:
+    """Whether recordings measure a kernel, as `choose` takes it, at M, N, K."""
+    return whole_catalogue()[name.split(":")[0]].is_meant_for(*size[:2])
+
+
 def variants(entries: Mapping[str, Entry]) -> list[str]:
     """Each kernel in each setting that is worth measuring, as `choose` takes it."""
     names = []

@@ -174,7 +174,7 @@ def _solve(
     lines_of: Callable[[tuple[int, int, int]], Lines],
 ) -> Lines:  # fmt: skip
     """The counters at `size` as a weighted sum of those of smaller launches."""
-    rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
+    rows, columns, depth = entry.unit(**chosen)
     axes = (
         samples(size[0], rows, 1, proportional=True),
         samples(size[1], columns, SEPARATED_TILES, proportional=True),

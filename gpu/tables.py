@@ -11,6 +11,7 @@ from gpu.predicted_counters import global_sectors, shared_wavefronts
 from gpu.scale.scaling import ScaleRun, Scaling
 from gpu.shapes.shape import Shape, Shapes, geometric_mean
 from gpu.trace.trace import Trace, TracedPhase
+from simulator.catalogue import FEW
 
 
 def table(comparison: Comparison) -> str:
@@ -93,24 +94,27 @@ def limits_table(limits: Limits) -> str:
 def shapes_table(run: Shapes) -> str:
     """A run over shapes: each one's chosen kernel beside cuBLAS, and how near all come to it."""
     lines = [
-        f"{'M x N x K':>20}{'verified':>9}{'ms':>10}{'cuBLAS, ms':>12}{'of cuBLAS':>11}  chosen",
+        f"{'M x N x K':>20}{'verified':>9}{'ms':>10}{'cuBLAS, ms':>12}{'of cuBLAS':>11}"
+        f"{'GB/s':>7}  chosen",
         *map(_shape, run.shapes),
     ]
-    drawn = [shape for shape in run.shapes if shape.is_random]
-    if drawn:
-        worst = min(drawn, key=lambda shape: shape.cublas_ratio)
-        lines.append(
-            f"{len(drawn)} shapes drawn at random on {run.device.name}: geometric mean "
-            f"{geometric_mean(drawn):.3f} of cuBLAS, worst {worst.cublas_ratio:.3f}"
-        )
+    few = [shape for shape in run.shapes if shape.is_random and shape.is_few]
+    others = [shape for shape in run.shapes if shape.is_random and not shape.is_few]
+    for drawn, which in ((others, ""), (few, f"with at most {FEW} rows or columns ")):
+        if drawn:
+            worst = min(drawn, key=lambda shape: shape.cublas_ratio)
+            lines.append(
+                f"{len(drawn)} shapes {which}drawn at random on {run.device.name}: geometric mean "
+                f"{geometric_mean(drawn):.3f} of cuBLAS, worst {worst.cublas_ratio:.3f}"
+            )
     return "\n".join(lines)
 
 
 def _shape(shape: Shape) -> str:
     return (
         f"{' x '.join(map(str, shape.size)):>20}{'yes' if shape.verified else 'NO':>9}"
-        f"{shape.ms:10.4f}{shape.cublas_ms:12.4f}{shape.cublas_ratio:11.1%}  {shape.kernel}: "
-        f"{shape.plan.reason}"
+        f"{shape.ms:10.4f}{shape.cublas_ms:12.4f}{shape.cublas_ratio:11.1%}{shape.gb_per_s:7.0f}"
+        f"  {shape.kernel}: {shape.plan.reason}"
     )
 
 

@@ -26,6 +26,7 @@ from simulator.launch import Dim3, Launch, dim3
 from simulator.size_expression import evaluate
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "kernels"
+FEW = 32  # rows or columns of C, at most, where it has few
 OPENS = {"M": 8, "N": 8, "K": 8, "step": 1}  # unless the catalogue says otherwise
 
 
@@ -53,10 +54,16 @@ class Entry:
     precision: str = "float32"  # what operands are rounded to as they are multiplied; "tf32"
     shared: int | str = 0  # bytes of dynamic shared memory
     pieces: int | str = 1  # of K, each with a block of its own: the grid's z
+    few: Literal["", "rows", "columns"] = ""  # of which the C that it is meant for has few
+    repeats: int | str = 1  # k after which a block does the same again, in a kernel without tiles
     speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
     teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
     simulated: bool = True  # whether the simulator executes it; the others run on a GPU alone
     opens: Mapping[str, int] = field(default_factory=lambda: OPENS)  # M, N, K, step, from 1
+
+    def is_meant_for(self, M: int, N: int) -> bool:
+        """Whether an M x N product has as few rows or columns as the kernel is meant for."""
+        return (self.few != "rows" or M <= FEW) and (self.few != "columns" or N <= FEW)
 
     def settings(self) -> list[Mapping[str, int]]:
         """The settings for a screen, then those for a GPU, without duplicates."""
@@ -92,6 +99,11 @@ class Entry:
         if depth is None:
             return None
         return *self.produces(**chosen), depth
+
+    def unit(self, **chosen: int) -> tuple[int, int, int]:
+        """Extents of M, N and K after which a launch costs the same again."""
+        values = self._values(chosen)
+        return self.tile(**chosen) or (*self.produces(**chosen), evaluate(self.repeats, values))
 
     def launch(self, arguments: Mapping[str, Any], **chosen: int) -> Launch:
         """The launch for `arguments`: M, N, K and arrays A [M, K], B [K, N], C [M, N].
@@ -141,6 +153,8 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     precision: Number | Literal["", "tf32"] = ""
     shared: Size = 0
     pieces: Size = 1
+    few: Literal["", "rows", "columns"] = ""
+    repeats: Size = 1
     speed: tuple[Setting, ...] = ({},)
     teaching: Annotated[tuple[Setting, ...], msgspec.Meta(min_length=1)] = ({},)
     simulated: bool = True
@@ -186,6 +200,7 @@ def _read_entry(name: str, table: object, text: str) -> Entry | Broken:
         for setting in entry.settings():
             entry.shape(1, 1, **setting)
             entry.shared_bytes(**setting)
+            entry.unit(**setting)
     except BrokenFileError as error:
         return error.broken
     except msgspec.ValidationError as error:
@@ -213,6 +228,8 @@ def _entry(name: str, table: _Table) -> Entry:
         precision=table.precision or table.element,
         shared=table.shared,
         pieces=table.pieces,
+        few=table.few,
+        repeats=table.repeats,
         speed=tuple(defaults | setting for setting in table.speed),
         teaching=tuple(defaults | setting for setting in table.teaching),
         simulated=table.simulated,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +16,10 @@ from gpu.cuda.timing import measure
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.progress import Progress, portion
-from gpu.shapes.plan import WIDE, Pace, Plan, Table, Tuned
+from gpu.shapes.plan import WIDE, Few, Pace, Plan, Table, Tuned
 from gpu.shapes.plan import choose as choose_plan
 from gpu.shapes.shape import Shape, Shapes
-from gpu.shapes.sizes import KNOWN, Size, random_sizes
+from gpu.shapes.sizes import FEW_KNOWN, KNOWN, Size, few_sizes, random_sizes
 from gpu.verify import MARGIN, judge, random_inputs, reference, scale
 from simulator.catalogue import catalogue
 from simulator.frontend.source import set_defines
@@ -31,13 +32,24 @@ SETTINGS = (
     (2, 2, 12, 8, 8, 4), (4, 2, 8, 8, 8, 4), (2, 4, 12, 8, 8, 4), (2, 4, 16, 8, 8, 3),
     (2, 2, 8, 4, 16, 3), (1, 2, 8, 4, 16, 4), (2, 1, 8, 4, 16, 4), (1, 1, 8, 4, 16, 4),
 )  # fmt: skip
+# Settings for a C of few rows: ROWS, COLUMNS, WARPS, AHEAD; then of few columns: ROWS, COLUMNS,
+# WARPS_DOWN, WARPS_DEEP, AHEAD.
+FEW_ROWS = ((1, 32, 16, 1), (1, 32, 16, 2), (2, 32, 16, 2), (4, 32, 16, 1), (4, 32, 16, 2),
+            (8, 32, 16, 1), (8, 64, 16, 1))  # fmt: skip
+FEW_COLUMNS = ((8, 1, 2, 8, 4), (8, 1, 4, 4, 4), (8, 2, 4, 4, 4), (8, 4, 4, 4, 4), (8, 8, 4, 4, 2),
+               (4, 8, 2, 4, 4), (4, 16, 4, 4, 2))  # fmt: skip
+# Settings of the kernel for any shape for a C of few rows, and of few columns.
+ANY_FEW_ROWS = ((1, 2, 4, 4, 16, 4), (1, 2, 8, 4, 16, 4))
+ANY_FEW_COLUMNS = ((1, 1, 4, 4, 16, 4), (4, 1, 8, 4, 16, 3))
 USUAL = {"PIECES": 1, "PADDED": 0}  # in the text
-MACROS = ("WARPS_DOWN", "WARPS_ACROSS", "ROWS", "COLUMNS", "DEPTH", "STAGES")
-WHOLE_ROWS = ("warptiles", "warptiles:ROWS=12")  # faster where N and K suit them
+WHOLE = "warptiles"  # faster where N and K suit it
+WHOLE_ROWS = (WHOLE, f"{WHOLE}:ROWS=12")
+NO_PACE = Pace((), ())
 LENGTHS = (384, 1536)  # of K, to tell the time of each k from that of a launch
+STREAMED = (1024, 4096)  # likewise, where a block takes a few hundred k at once
 ZEROED = 512  # side of a C that is filled with zeros
 PADDED = ((64, 64), (4096, 4096))  # sides of B, copied to other rows
-PAD_THREADS = 256
+THREADS = 256  # of a block that copies B, or adds pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +59,20 @@ class ShapesJob:
     sizes: tuple[Size, ...]
     drawn: int  # how many of them, the last ones, were drawn at random
     gpu: int = 0  # the GPU's number
+    few_alone: bool = False  # whether all of them have few rows or columns
 
 
-def request(gpu: int = 0) -> dict[str, Any]:
-    """The worker's job for a run over shapes on GPU number `gpu`, as JSON takes it."""
-    drawn = random_sizes()
-    sizes = [list(size) for size in (*KNOWN, *drawn)]
-    return {"job": "shapes", "gpu": gpu, "sizes": sizes, "drawn": len(drawn)}
+def request(gpu: int = 0, few_alone: bool = False) -> dict[str, Any]:
+    """The worker's job for a run over shapes on GPU number `gpu`, as JSON takes it.
+
+    With `few_alone` only those with few rows or columns, and the kernels that are meant for them.
+    """
+    known = FEW_KNOWN if few_alone else (*KNOWN, *FEW_KNOWN)
+    drawn = few_sizes() if few_alone else (*random_sizes(), *few_sizes())
+    return {
+        "job": "shapes", "gpu": gpu, "sizes": [list(size) for size in (*known, *drawn)],
+        "drawn": len(drawn), "few_alone": few_alone,
+    }  # fmt: skip
 
 
 def run_shapes(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -66,7 +85,7 @@ def run_shapes(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         check_size(size)
     device = use(wanted.gpu)
     runner = Runner(device)
-    table = measure_table(runner, portion(progress, 0.0, 0.15))
+    table = measure_table(runner, wanted.few_alone, portion(progress, 0.0, 0.15))
     shapes = []
     each = portion(progress, 0.15, 1.0)
     first_drawn = len(wanted.sizes) - wanted.drawn
@@ -81,22 +100,30 @@ class Runner:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._loaded: dict[str, Loaded] = {}
-        self._pad: Loaded | None = None
+        self._loaded: dict[str, Loaded] = {}  # by the text
+        self._others: dict[str, Loaded] = {}
 
     def load(self, candidate: Candidate) -> Loaded:
         """A candidate's kernel."""
-        if candidate.name not in self._loaded:
-            found = self._compile(candidate.text, candidate.kernel, candidate.block)
-            self._loaded[candidate.name] = found
-        return self._loaded[candidate.name]
+        text = candidate.text
+        if text not in self._loaded:
+            self._loaded[text] = self._compile(text, candidate.kernel, candidate.block)
+        return self._loaded[text]
 
     def pad(self) -> Loaded:
         """The kernel that copies B to rows of whole 16 bytes."""
-        if self._pad is None:
-            text = catalogue()[ANY_SHAPE].source()
-            self._pad = self._compile(text, "pad_rows", (PAD_THREADS, 1, 1))
-        return self._pad
+        return self._other(ANY_SHAPE, "pad_rows")
+
+    def add(self) -> Loaded:
+        """The kernel that adds the sums of all pieces of K."""
+        return self._other("few_rows", "add_pieces")
+
+    def _other(self, family: str, kernel: str) -> Loaded:
+        """A kernel beside that of an entry of the catalogue, in the same file."""
+        if kernel not in self._others:
+            text = catalogue()[family].source()
+            self._others[kernel] = self._compile(text, kernel, (THREADS, 1, 1))
+        return self._others[kernel]
 
     def _compile(self, text: str, kernel: str, block: tuple[int, int, int]) -> Loaded:
         binary = compile_text(text, kernel, self.device.architecture)
@@ -104,24 +131,37 @@ class Runner:
 
     def launch(self, plan: Plan, size: Size, A: Any, B: Any, C: Any) -> Callable[[], None]:
         """What computes C = A B by a plan: A [M, K], B [K, N], C [M, N] on the GPU."""
+        import cupy
+
         candidate = planned(plan, size)
         product = self.load(candidate)
         M, N, K = map(np.int32, size)
         steps: list[Callable[[], object]] = []
-        right = B
+        right, result = B, C
         if plan.is_padded:
             right, copy = self.padding(B)
             steps.append(copy)
-        if plan.pieces > 1:
+        adds_to_zeros = plan.kernel.startswith(ANY_SHAPE)
+        if plan.pieces > 1 and adds_to_zeros:
             steps.append(lambda: C.data.memset_async(0, C.nbytes))
-        arguments = A, right, C, M, N, K
+        elif plan.pieces > 1:
+            result = cupy.empty((plan.pieces, *C.shape), dtype=C.dtype)
+        arguments = A, right, result, M, N, K
         steps.append(lambda: product.function(candidate.grid, candidate.block, arguments))
+        if plan.pieces > 1 and not adds_to_zeros:
+            steps.append(self.adding(result, C))
 
         def run() -> None:
             for step in steps:
                 step()
 
         return run
+
+    def adding(self, parts: Any, C: Any) -> Callable[[], None]:
+        """What adds the sums of all pieces, parts [pieces, M, N], to C."""
+        arguments = parts, C, np.int32(C.size), np.int32(len(parts))
+        kernel, grid = self.add().function, (math.ceil(C.size / THREADS), 1, 1)
+        return lambda: kernel(grid, (THREADS, 1, 1), arguments)
 
     def padding(self, B: Any) -> tuple[Any, Callable[[], None]]:
         """Room for B with rows of whole 16 bytes, and what copies it there."""
@@ -130,10 +170,10 @@ class Runner:
         K, N = B.shape
         pitch = math.ceil(N / WIDE) * WIDE
         padded = cupy.empty((K, pitch), dtype=B.dtype)
-        grid = math.ceil(pitch / PAD_THREADS), min(K, 2**15), 1
+        grid = math.ceil(pitch / THREADS), min(K, 2**15), 1
         arguments = B, padded, np.int32(K), np.int32(N)
         kernel = self.pad().function
-        return padded, lambda: kernel(grid, (PAD_THREADS, 1, 1), arguments)
+        return padded, lambda: kernel(grid, (THREADS, 1, 1), arguments)
 
 
 def planned(plan: Plan, size: Size) -> Candidate:
@@ -147,34 +187,48 @@ def planned(plan: Plan, size: Size) -> Candidate:
     return replace(candidate, name=name, text=text, grid=grid)
 
 
-def names() -> tuple[str, ...]:
-    """The kernels of a table, as gpu.candidate.choose takes them."""
-    usual = {macro: values[0] for macro, values in catalogue()[ANY_SHAPE].defines.items()}
-    settings = [
-        [f"{macro}={value}" for macro, value in zip(MACROS, setting, strict=True)
-         if value != usual[macro]]
-        for setting in SETTINGS
-    ]  # fmt: skip
-    return (*WHOLE_ROWS, *(":".join([ANY_SHAPE, *setting]) for setting in settings))
+def names() -> tuple[tuple[str, Few], ...]:
+    """The kernels of a table, as gpu.candidate.choose takes them, and which C each is meant for."""
+    few_rows = (*_named("few_rows", FEW_ROWS), *_named(ANY_SHAPE, ANY_FEW_ROWS))
+    few_columns = (*_named("few_columns", FEW_COLUMNS), *_named(ANY_SHAPE, ANY_FEW_COLUMNS))
+    return (
+        *((name, "") for name in (*WHOLE_ROWS, *_named(ANY_SHAPE, SETTINGS))),
+        *((name, "rows") for name in few_rows),
+        *((name, "columns") for name in few_columns),
+    )
 
 
-def measure_table(runner: Runner, progress: Progress) -> Table:
-    """Measure how long each kernel's blocks take on this GPU, and what else a plan may need."""
+def _named(family: str, settings: Iterable[tuple[int, ...]]) -> Iterator[str]:
+    """The names of a kernel's settings: values of its macros, in the catalogue's order."""
+    for setting in settings:
+        values = zip(catalogue()[family].defines.items(), setting, strict=False)
+        changed = [f"{macro}={value}" for (macro, offer), value in values if value != offer[0]]
+        yield ":".join([family, *changed])
+
+
+def measure_table(runner: Runner, few_alone: bool, progress: Progress) -> Table:
+    """Measure how long each kernel's blocks take on this GPU, and what else a plan may need.
+
+    With `few_alone` only the kernels that are meant for a C of few rows or columns.
+    """
     multiprocessors = runner.device.multiprocessors
     each = portion(progress, 0.0, 0.9)
     launch_ms, zero_ms = _overheads(runner)
+    wanted = [(name, few) for name, few in names() if few or not few_alone]
     kernels = []
-    for index, name in enumerate(names()):
-        each(f"Timing {name}", index / len(names()))
-        kernels.append(_tuned(runner, name, launch_ms, zero_ms))
+    for index, (name, few) in enumerate(wanted):
+        each(f"Timing {name}", index / len(wanted))
+        kernels.append(_tuned(runner, name, few, launch_ms, zero_ms))
     pad_ms, pad_value_ms = _padding(runner)
     return Table(multiprocessors, launch_ms, zero_ms, pad_ms, pad_value_ms, tuple(kernels))
 
 
-def _grid(tiles: int) -> tuple[int, int]:
-    """So many tiles, down and across, as square as may be."""
-    down = next(n for n in range(math.isqrt(tiles), 0, -1) if tiles % n == 0)
-    return down, tiles // down
+def _grid(blocks: int, few: Few) -> tuple[int, int]:
+    """So many blocks, down and across: one next to the other, or as square as may be."""
+    if few:
+        return (1, blocks) if few == "rows" else (blocks, 1)
+    down = next(n for n in range(math.isqrt(blocks), 0, -1) if blocks % n == 0)
+    return down, blocks // down
 
 
 def _quiet(_message: str, _done: float | None = None, /) -> None:
@@ -201,43 +255,42 @@ def _overheads(runner: Runner) -> tuple[float, float]:
     return launch_ms, max(found["zeros"].ms - launch_ms, 0.0)
 
 
-def _tuned(runner: Runner, name: str, launch_ms: float, zero_ms: float) -> Tuned:
+def _tuned(runner: Runner, name: str, few: Few, launch_ms: float, zero_ms: float) -> Tuned:
     family, *_ = name.split(":")
-    tile = catalogue()[family].tile(**_macros(name))
-    assert tile is not None
+    entry, macros = catalogue()[family], _macros(name)
+    tile = entry.tile(**macros) or (*entry.produces(**macros), WIDE)
 
     def pace(pieces: int, less: int) -> Pace:
         spent_ms = launch_ms + zero_ms * (pieces > 1)
-        return _pace(runner, name, tile[:2], pieces, less, spent_ms)
+        return _pace(runner, Tuned(name, *tile, NO_PACE, None, None, None, few), pieces, less,
+                     spent_ms)  # fmt: skip
 
-    if family != ANY_SHAPE:
+    if family == WHOLE:
         return Tuned(name, *tile, pace(1, 0), None, None, None)
     # The fewest pieces with which whole tiles give each multiprocessor a block.
     multiprocessors = runner.device.multiprocessors
     pieces = next(n for n in range(2, multiprocessors + 1) if multiprocessors % n == 0)
-    return Tuned(name, *tile, pace(1, 0), pace(1, 1), pace(pieces, 0), pace(pieces, 1))
+    less = int(tile[1] >= WIDE)  # rows of so few columns never begin on 16 bytes
+    return Tuned(name, *tile, pace(1, 0), pace(1, less), pace(pieces, 0), pace(pieces, less), few)
 
 
-def _pace(
-    runner: Runner, name: str, tile: Sequence[int], pieces: int, less: int, spent_ms: float
-) -> Pace:
-    """Measure a kernel on a C whose blocks come to 1, 2, … for each multiprocessor.
+def _pace(runner: Runner, kernel: Tuned, pieces: int, less: int, spent_ms: float) -> Pace:
+    """Measure a kernel, whose paces are not known yet, on 1, 2, … blocks for each multiprocessor.
 
-    tile is a block's rows and columns. C's columns are so many less, which leaves the blocks as
-    many. spent_ms is what a launch takes beside its blocks.
+    C's columns are so many less than those of its blocks, which leaves the blocks as many. spent_ms
+    is what a launch takes beside its blocks.
     """
-    down, across = _grid(runner.device.multiprocessors // pieces)
-    rows, columns = down * tile[0], across * tile[1]
-    plan = Plan(name, pieces, False, 0, 1, 1, 0.0, "")
+    down, across = _grid(runner.device.multiprocessors // pieces, kernel.few)
+    rows, columns = down * kernel.rows, across * kernel.columns
+    plan = Plan(kernel.name, pieces, False, 0, 1, 1, 0.0, "")
     candidate = planned(plan, (rows, columns, 1))
     held = range(1, runner.load(candidate).resources.blocks_per_multiprocessor + 1)
-    launches = {
-        f"{blocks} {K}": _on_ones(runner, plan, (rows, columns * blocks - less, K * pieces))
-        for blocks in held
-        for K in LENGTHS
-    }
+    short, long = LENGTHS if kernel.name.startswith((WHOLE, ANY_SHAPE)) else STREAMED
+    launches = {}
+    for blocks, K in itertools.product(held, (short, long)):
+        M, N = (rows * blocks, columns) if kernel.few == "columns" else (rows, columns * blocks)
+        launches[f"{blocks} {K}"] = _on_ones(runner, plan, (M, N - less, K * pieces))
     found = {key: timing.ms for key, timing in measure(launches, _quiet).items()}
-    short, long = LENGTHS
     start_ms, k_ms = [], []
     for blocks in held:
         each = (found[f"{blocks} {long}"] - found[f"{blocks} {short}"]) / (long - short)

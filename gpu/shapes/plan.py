@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 PIECES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)  # of K, each with a block of its own
 FEWEST_K = 64  # of a piece
 MOST_WAVES = 6  # of a launch whose K is in pieces
 WIDE = 4  # values in a copy of 16 bytes
+
+Few = Literal["", "rows", "columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,9 @@ class Tuned:
     narrow: Pace | None
     wide_pieces: Pace | None
     narrow_pieces: Pace | None
+    # "rows" or "columns" where C had those of one block, and the other matrix was read once: such a
+    # kernel is offered where C has no more of them. "" where C had about as many of both.
+    few: Few = ""
 
     def pace(self, is_narrow: bool, pieces: int) -> Pace | None:
         """How long its blocks take with K in so many pieces; None where it cannot run so."""
@@ -83,18 +89,30 @@ def choose(table: Table, size: Sequence[int]) -> Plan:
     return min(plans(table, size), key=lambda plan: plan.predicted_ms)
 
 
+def offered(table: Table, size: Sequence[int]) -> tuple[Tuned, ...]:
+    """The kernels for M, N, K: those measured with as few rows or columns, if C has few."""
+    M, N, _ = size
+    few = tuple(
+        kernel for kernel in table.kernels
+        if (kernel.few == "rows" and kernel.rows >= M)
+        or (kernel.few == "columns" and kernel.columns >= N)
+    )  # fmt: skip
+    return few or tuple(kernel for kernel in table.kernels if not kernel.few)
+
+
 def plans(table: Table, size: Sequence[int]) -> Iterator[Plan]:
     """Every way to compute a product of M, N, K that the table knows."""
     M, N, K = size
     is_ragged = N % WIDE != 0
-    for kernel in table.kernels:
+    for kernel in offered(table, size):
         if kernel.narrow is None and (is_ragged or K % kernel.depth):
             continue
         tiles = math.ceil(M / kernel.rows) * math.ceil(N / kernel.columns)
         most = table.multiprocessors * len(kernel.wide.k_ms) * MOST_WAVES  # blocks
         for pieces in PIECES:
             if pieces == 1 or (tiles * pieces <= most and pieces * FEWEST_K <= K):
-                for pads in (False, True) if is_ragged else (False,):
+                # B is not copied where reading it once is all the work.
+                for pads in (False, True) if is_ragged and kernel.few != "rows" else (False,):
                     pace = kernel.pace(is_ragged and not pads, pieces)
                     if pace is not None:
                         yield predict(table, kernel, pace, (M, N, K), pieces, pads)

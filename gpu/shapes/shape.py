@@ -11,6 +11,7 @@ from typing import Any
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.shapes.plan import Plan, Table
+from simulator.catalogue import FEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,17 @@ class Shape:
     cublas_ms: float
     is_random: bool  # one of the drawn shapes
     plan: Plan
+
+    @property
+    def is_few(self) -> bool:
+        """Whether C has so few rows or columns that the other matrix is best read once."""
+        return min(self.size[:2]) <= FEW
+
+    @property
+    def gb_per_s(self) -> float:
+        """10^9 bytes a second, A and B read once and C written once."""
+        M, N, K = self.size
+        return 4 * (M * K + K * N + M * N) / self.ms / 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,14 @@ class Shapes:
     def to_json(self) -> dict[str, Any]:
         """As JSON takes it; `shapes_from` reads it."""
         return dataclasses.asdict(self)
+
+
+def with_few(earlier: Shapes, later: Shapes) -> Shapes:
+    """An earlier run, with a later one over those of its shapes that have few rows or columns."""
+    kernels = (kernel for kernel in earlier.table.kernels if not kernel.few)
+    table = dataclasses.replace(earlier.table, kernels=(*kernels, *later.table.kernels))
+    shapes = (shape for shape in earlier.shapes if not shape.is_few)
+    return Shapes(earlier.device, table, (*shapes, *later.shapes))
 
 
 def shapes_from(found: dict[str, Any]) -> Shapes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from gpu.cuda.microbenchmarks.ceilings import Ceilings
 from gpu.cuda.microbenchmarks.latency import Latency
 from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.scale.recorded import scalings
+from gpu.shapes.shape import geometric_mean
 from simulator.broken_file import BrokenFileError
 
 LATENCY = {"register": 4.0, "shared": 29.0, "l1": 39.0, "l2": 288.0, "dram": 686.0}
@@ -176,6 +178,27 @@ def test_what_is_written_of_several_gpus_is_what_was_recorded() -> None:
         for one in (ours[0], min(fastest, key=lambda one: one.ms)):
             assert f"{one.ms:.1f}" in paragraph, run.file
         assert f"{max(one.speedup for one in ours):.2f}" in paragraph, run.file
+
+
+def test_what_is_written_of_few_rows_and_columns_is_what_was_recorded() -> None:
+    run = recorded.newest()
+    folder = recorded.FOLDER.parents[1]
+    few = {shape.size: shape for shape in run.shapes if shape.is_few}
+    drawn = [shape for shape in few.values() if shape.is_random]
+    places = (
+        ("docs/measured.md", "**Few rows or columns**", (1, 8)),
+        ("assets/kernels/NOTES.md", "Recorded: GB/s", (1, 2, 4, 8)),
+    )
+    for file, heading, counts in places:
+        text = (folder / file).read_text(encoding="utf-8").partition(heading)[2]
+        said = text.partition("\n- **" if file.startswith("docs") else "\n## ")[0]
+        for count, side in itertools.product(counts, (4096, 8192)):
+            for size in ((count, side, side), (side, count, side)):
+                assert f"{few[size].gb_per_s:,.0f}" in said, (file, size)
+        assert f"{geometric_mean(drawn):.2f} of" in said
+        assert f"{min(shape.cublas_ratio for shape in drawn):.3f}" in said
+    assert run.shape_table is not None
+    assert {kernel.few for kernel in run.shape_table.kernels} == {"", "rows", "columns"}
 
 
 def test_a_damaged_scaling_is_a_sentence(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tests.simulator.test_matmul import fused_chain
 SIZES = [(1, 1, 1), (13, 19, 10), (17, 36, 21), (40, 24, 32)]  # M, N, K
 # How far C may be off the product, as a share of its norm: what operands are rounded to.
 ON_TENSOR_CORES = {"tensor_tf32": 5e-4, "tensor_half": 1e-6, "tensor_fp32": 5e-7}
+IN_ANOTHER_ORDER = 3e-7  # how far C may be off for sums of at most 36 products, likewise
 ENTRIES = {name: one for name, one in catalogue().items() if name not in ON_TENSOR_CORES}
 QUICK, LONG = SIZES[1], SIZES[2]
 
@@ -64,8 +65,12 @@ def test_every_kernel_is_right_and_clean(name: str, place: int, size: tuple[int,
     given = inputs(*size, entry.element)
     report = simulate(kernel, entry.launch(given, **chosen))
     chain = exact_chain if entry.element == "float64" else fused_chain
-    assert report.arrays["C"].dtype == entry.element
-    assert np.array_equal(report.arrays["C"], chain(given["A"], given["B"]))  # type: ignore[arg-type]
+    found, expected = report.arrays["C"], chain(given["A"], given["B"])  # type: ignore[arg-type]
+    assert found.dtype == entry.element
+    if entry.few:  # its threads share a sum, so that k come in another order
+        assert np.linalg.norm(found - expected) < IN_ANOTHER_ORDER * np.linalg.norm(expected)
+    else:
+        assert np.array_equal(found, expected)
     assert report.hazards == ()
 
 

@@ -96,8 +96,10 @@ SMALL: Mapping[str, Mapping[str, int]] = {
     "vectors": {"TILE": 8, "DEPTH": 4, "EACH": 4}, "pipelined": {"TILE": 8, "DEPTH": 4, "EACH": 4},
     "warptiles": {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4},
     "anyshape": {"WARPS_DOWN": 1, "WARPS_ACROSS": 1, "ROWS": 4, "COLUMNS": 4, "DEPTH": 4},
+    "few_rows": {"ROWS": 2, "COLUMNS": 32, "WARPS": 2, "AHEAD": 1},
+    "few_columns": {"ROWS": 2, "COLUMNS": 4, "WARPS_DOWN": 1, "WARPS_DEEP": 2, "AHEAD": 1},
 }  # fmt: skip
-LARGE_TILES = ("uncoalesced", "naive", "warptiles", "anyshape")
+LARGE_TILES = ("uncoalesced", "naive", "warptiles", "anyshape", "few_rows")
 WHOLE = ("tensor_tf32", "tensor_half", "tensor_fp32")  # they store pointers
 
 

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from gpu import recorded
 from gpu.scale.recorded import scalings
 from simulator.broken_file import Broken
+from ui.gpu_charts.performance import size_name
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "compare.py")
 FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
@@ -160,6 +161,24 @@ def test_the_chosen_kernels_are_shown_and_none_means_all(monkeypatch: pytest.Mon
     page.multiselect(key="recorded_kernels").set_value([]).run()
     assert list(speeds(page)["Kernel"])[-2:] == ["cuBLAS, TF32", "cuBLAS, half"]
     assert len(speeds(page)) == len(recorded.recordings().runs[0].comparisons[0].kernels)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel"),
+    [
+        ((4, 4096, 4096), "few_rows"),
+        pytest.param((4096, 4, 4096), "few_columns", marks=pytest.mark.deep),
+    ],
+)
+def test_a_size_with_few_rows_or_columns_shows_the_kernel_for_it(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], kernel: str
+) -> None:
+    page = without(monkeypatch, "")
+    page.selectbox(key="recorded_size").set_value(size_name(size)).run()
+    assert not page.exception
+    assert page.selectbox(key="recorded_few_compared").value == kernel
+    assert kernel in list(speeds(page)["Kernel"])
+    assert any(text.value.startswith(f"**{kernel} is ") for text in page.markdown)
 
 
 def test_the_page_says_why_counters_differ(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from gpu.comparison import Comparison, KernelResult, comparison_from
 from gpu.cuda.microbenchmarks.ceilings import Ceilings
 from gpu.cuda.microbenchmarks.latency import Latency
 from gpu.cuda.microbenchmarks.limits import Limits
+from gpu.recorded import newest
 from simulator.observers.counters import FIELDS
 from ui.gpu_charts import counters, latency, roofline
 from ui.gpu_charts.label_placement import GAP, LabelPosition, View, place_labels
@@ -35,6 +36,19 @@ def comparison() -> Comparison:
     naive, tiled, cublas = whole.kernels
     tiled = dataclasses.replace(tiled, simulated=sectors)
     return dataclasses.replace(whole, kernels=(naive, tiled, cublas))
+
+
+def test_a_product_with_few_rows_is_a_point_below_the_slope_of_memory() -> None:
+    run = newest()
+    [found] = [one for one in run.comparisons if one.size == (4, 4096, 4096)]
+    points = {point.kernel.name: point for point in roofline.find_points(found)}
+    [memory] = [roof for roof in roofline.find_roofs(run.device, run.limits) if "DRAM" in roof.name]
+    few = points["few_rows"]
+    assert few.intensity < 2  # operations a byte: two for each of four values of A
+    assert 0.6 < (few.kernel.tflops or 0) / memory.tflops_at(few.intensity) < 1
+    assert (few.kernel.tflops or 0) > 2 * max(
+        point.kernel.tflops or 0 for name, point in points.items() if name != "few_rows"
+    )
 
 
 def test_a_point_lies_at_its_operations_a_byte(comparison: Comparison) -> None:

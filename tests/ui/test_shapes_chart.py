@@ -22,6 +22,15 @@ def test_each_shape_is_a_mark_of_its_ratio() -> None:
     assert "at worst 60%, at 256 × 256 × 16,384. Every C is right." in chart.summarize(run.shapes)
 
 
+def test_shapes_with_few_rows_or_columns_have_a_mean_of_their_own() -> None:
+    first, *others = shapes_of(2.0, 0.5, 0.5).shapes
+    few = dataclasses.replace(first, size=(4, 4096, 4096))
+    told = chart.summarize([few, *others])
+    assert "**2 shapes drawn at random: 50% of cuBLAS**" in told
+    assert "**1 shapes with at most 32 rows or columns drawn at random: 200% of cuBLAS**" in told
+    assert few.gb_per_s == pytest.approx(4 * (2 * 4 * 4096 + 4096**2) / 1e-3 / 1e9)
+
+
 def test_a_wrong_c_is_told() -> None:
     [right, other] = shapes_of(1.0, 1.0).shapes
     shapes = (right, dataclasses.replace(other, verified=False))

@@ -38,6 +38,8 @@ OFFERED = {
     "pipelined": "barrier",
     "warptiles": "first-barrier second-barrier third-barrier fourth-barrier fifth-barrier",
     "anyshape": "first-barrier second-barrier third-barrier",
+    "few_rows": "barrier",
+    "few_columns": "barrier bounds",
     **dict.fromkeys(
         ("tensor_tf32", "tensor_half", "tensor_fp32"),
         "first-barrier second-barrier third-barrier fourth-barrier",
@@ -51,6 +53,7 @@ BARRIERS = [
 EDGES = ["bounds", "zero-fill"]  # of harm where a tile does not divide a size
 # Kernels that take one of two ways, by the launch's sizes, each with barriers of its own.
 OF_TWO_WAYS = ("warptiles", "anyshape", "tensor_tf32", "tensor_half", "tensor_fp32")
+MEET_AT_THE_END = ("few_rows", "few_columns")  # threads, at a barrier, and nowhere else
 HARMLESS = [
     (name, combination)
     for name, keys in OFFERED.items()
@@ -63,7 +66,7 @@ BROKEN = [
     (name, key)
     for name, keys in OFFERED.items()
     for key in keys.split()
-    if key in BARRIERS and name not in OF_TWO_WAYS
+    if key in BARRIERS and name not in OF_TWO_WAYS + MEET_AT_THE_END
 ]
 
 
@@ -248,6 +251,13 @@ def test_each_of_many_barriers_is_missed_where_the_launch_comes_to_it(
     report, product = run(name, [key], *(EVEN if sizes == RAGGED else RAGGED), at=1)
     assert not report.hazards
     assert np.array_equal(report.arrays["C"], product)
+
+
+@pytest.mark.parametrize("name", MEET_AT_THE_END)
+@pytest.mark.parametrize("at", [0, 1])
+def test_sums_that_meet_at_the_end_need_the_barrier(name: str, at: int) -> None:
+    report, _ = run(name, ["barrier"], *EVEN, at=at)
+    assert RAW in {hazard.kind for hazard in report.hazards}
 
 
 def test_all_barriers_of_a_text_can_go() -> None:

@@ -20,7 +20,7 @@ from gpu.scale.recorded import RecordedScaling
 from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape
 from gpu.user_kernel import NAME
-from simulator.catalogue import catalogue
+from simulator.catalogue import FEW, catalogue
 from ui.drawing.palette import CHART_INKS
 from ui.gpu_charts import (
     counters,
@@ -37,10 +37,12 @@ from ui.run.cache import answers
 from ui.run.compute import predict_counters
 from ui.web_page.plain_text import plain_text
 
+FEW_KERNELS = ("few_rows", "few_columns")
 # Shown until a reader chooses others; a run may have none of them. NAME is a visitor's own kernel.
 # All multiply in float32: beside the bars of TF32 and half, ten times as long, theirs are slivers.
 USUAL_KERNELS = (
-    NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", "cublas",
+    NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", *FEW_KERNELS,
+    "cublas",
 )  # fmt: skip
 USUAL_PAIR: Pair = ("tiled", "naive")
 USUAL_SHAPE = (256, 256, 16384)  # its K is split
@@ -64,12 +66,20 @@ def predict_elsewhere(
         raise NotPredictedError(str(error)) from None
 
 
+def is_of_few(comparison: Comparison) -> bool:
+    """Whether C has so few rows or columns that a kernel is meant for it."""
+    return min(comparison.size[:2]) <= FEW
+
+
 def choose_pair(comparison: Comparison, columns: Sequence[DeltaGenerator], key: str) -> Pair:
     """Draw the choice of two kernels, each in its column; their names."""
     names = [kernel.name for kernel in comparison.kernels]
-    wanted = st.query_params.get("kernel", USUAL_PAIR[0])
-    first = next((name for name in (NAME, wanted, USUAL_PAIR[0]) if name in names), names[0])
-    others = [name for name in (USUAL_PAIR[1], USUAL_PAIR[0], *names) if name in names]
+    usual = USUAL_PAIR
+    if is_of_few(comparison):
+        usual = next((name for name in names if name in FEW_KERNELS), usual[0]), "cublas"
+    wanted = usual[0] if usual != USUAL_PAIR else st.query_params.get("kernel", usual[0])
+    first = next((name for name in (NAME, wanted, usual[0]) if name in names), names[0])
+    others = [name for name in (usual[1], usual[0], *names) if name in names]
     second = next((name for name in others if name != first), first)
     left, right = columns
     titles = {kernel.name: performance.kernel_label(kernel) for kernel in comparison.kernels}
@@ -353,7 +363,7 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
     shape = by_name[name]
     st.markdown(
         f"**{performance.format_percent(shape.cublas_ratio)} of cuBLAS**, "
-        f"{performance.format_milliseconds(shape.ms)}, with "
+        f"{performance.format_milliseconds(shape.ms)}, {shape.gb_per_s:,.0f} GB/s, with "
         f"{plain_text(shape.kernel)}. {plain_text(shape.plan.reason)}"
     )
     before = shapes_chart.usual_plan(table, shape)

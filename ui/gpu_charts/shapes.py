@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from gpu.shapes.plan import Plan, Table, plans
 from gpu.shapes.shape import Shape, geometric_mean
+from simulator.catalogue import FEW
 from ui.drawing.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_milliseconds, format_percent, size_name
@@ -72,14 +73,18 @@ def _told(shape: Shape) -> str:
 def summarize(shapes: Sequence[Shape]) -> str:
     """How near the shapes come to cuBLAS, in sentences."""
     drawn = [shape for shape in shapes if shape.is_random] or list(shapes)
-    worst = min(drawn, key=lambda shape: shape.cublas_ratio)
+    few = [shape for shape in drawn if shape.is_few]
+    others = [shape for shape in drawn if not shape.is_few]
     wrong = sum(not shape.verified for shape in shapes)
-    said = (
-        f"**{len(drawn)} shapes drawn at random: {format_percent(geometric_mean(drawn))} of "
+    said = [
+        f"**{len(group)} shapes {which}drawn at random: {format_percent(geometric_mean(group))} of "
         f"cuBLAS** (geometric mean), at worst {format_percent(worst.cublas_ratio)}, at "
         f"{size_name(worst.size)}."
-    )
-    return f"{said} {wrong} of their Cs are wrong." if wrong else f"{said} Every C is right."
+        for group, which in ((others, ""), (few, f"with at most {FEW} rows or columns "))
+        if group
+        for worst in [min(group, key=lambda shape: shape.cublas_ratio)]
+    ]
+    return " ".join([*said, f"{wrong} of their Cs are wrong." if wrong else "Every C is right."])
 
 
 def describe(shapes: Sequence[Shape]) -> str:

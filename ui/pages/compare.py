@@ -38,6 +38,7 @@ from ui.gpu.gpu_jobs import (
     start_job,
 )
 from ui.gpu.gpu_results import (
+    is_of_few,
     show_bits,
     show_comparison,
     show_limits,
@@ -352,8 +353,9 @@ def draw_recording(run: RecordedRun, lead: DeltaGenerator | None) -> None:
         key="recorded_size",
     )  # fmt: skip
     comparison = run.comparisons[sizes[name]]
+    key = "recorded_few" if is_of_few(comparison) else "recorded"  # each has kernels of its own
     show_comparison(
-        comparison, run.limits, lead or st.container(), pair_columns, "recorded", run.comparisons
+        comparison, run.limits, lead or st.container(), pair_columns, key, run.comparisons
     )
     if run.shapes and run.shape_table:
         show_shapes(run.shapes, run.shape_table)
