@@ -236,6 +236,7 @@ def test_the_ladder_is_no_higher_than_a_window() -> None:
     [
         (Chart.BOUNDS, "tiled, TILE 16: 15.5 ms, measured 16.9 ms"),
         (Chart.PREDICTIONS, "registers: 3.25 ms;"),
+        (Chart.MULTIPROCESSOR, "All share one port to L1 and shared memory"),
         (Chart.WAVES, "5,120 × 2,560 × 1,280 132, 132, 132, 4 of 132 places"),
         (Chart.SHAPES, "256 × 256 × 16,384 106%"),
         (Chart.ACCURACY, "tensor_half: error 4.9e-06, 415 TFLOP/s"),

@@ -27,12 +27,13 @@ def draw_bounds(comparison: Comparison, ink: str = rows.INK, *, is_timed: bool =
     Milliseconds, log scale. The later of the first two is the prediction; is_timed adds the third.
     """
     shown = find_all(comparison)
+    ends = {"symbol": "line-ns", "size": 7, "line": {"width": 2, "color": REFERENCE_COLOUR}}
     chart = go.Figure()
     for row, (_, bounds) in enumerate(shown):
         chart.add_scatter(
-            x=[bounds.issue_ms, bounds.register_ms], y=[row, row], mode="lines", name=ISSUE,
+            x=[bounds.issue_ms, bounds.register_ms], y=[row, row], mode="lines+markers", name=ISSUE,
             legendgroup="issue", showlegend=row == 0, line={"color": REFERENCE_COLOUR, "width": 14},
-            hovertemplate="%{x:.2f} ms<extra></extra>",
+            marker=ends, hovertemplate="%{x:.2f} ms<extra></extra>",
         )  # fmt: skip
     chart.add_scatter(
         x=[bounds.port_ms for _, bounds in shown], y=list(range(len(shown))), mode="markers",

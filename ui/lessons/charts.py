@@ -18,6 +18,7 @@ from ui.gpu_charts import (
     accuracy,
     bounds,
     latency,
+    multiprocessor,
     performance,
     roofline,
     shapes,
@@ -111,6 +112,8 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
     match chart:
         case Chart.LATENCIES:
             return latency.draw_latencies(limits_of(run).latency, ink)
+        case Chart.MULTIPROCESSOR:
+            return multiprocessor.draw_multiprocessor(limits_of(run), ink)
         case Chart.LADDER:
             return performance.draw_throughput(ladder(run), ink)
         case Chart.PREDICTIONS | Chart.BOUNDS:
@@ -137,6 +140,8 @@ def describe(chart: Chart) -> str:
     match chart:
         case Chart.LATENCIES:
             return latency.describe(limits_of(run).latency)
+        case Chart.MULTIPROCESSOR:
+            return multiprocessor.describe(limits_of(run))
         case Chart.LADDER:
             return performance.describe(ladder(run))
         case Chart.PREDICTIONS | Chart.BOUNDS:

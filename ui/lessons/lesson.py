@@ -31,6 +31,7 @@ class Chart(StrEnum):
     """A chart of a recorded run on a GPU."""
 
     LATENCIES = "latencies"
+    MULTIPROCESSOR = "multiprocessor"  # a picture, with what was measured of its memories
     LADDER = "ladder"
     PREDICTIONS = "predictions"  # bounds of kernels' times, from counts alone
     BOUNDS = "bounds"  # the same beside the measured times

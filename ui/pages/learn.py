@@ -147,7 +147,7 @@ def draw_controls(visit: Visit) -> Lesson | Broken:
             "For the teacher", visit.is_teacher, key="learn_teacher",
             help="Answers, notes, times, and what students often say.",
         )  # fmt: skip
-        course = draw_popover("Course", ":material/map:", "learn_course")
+        course = draw_popover("Map", ":material/map:", "learn_map")
         if course.is_drawn:
             with course.container:
                 draw_map(visit)
