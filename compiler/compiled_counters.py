@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,11 +63,12 @@ class CompiledCounters(Observer):
         self._code = code
         self._first: Mapping[int, int] = {}
         self._stretches: Mapping[Place, tuple[Stretch, ...]] = {}
-        self._copies: Mapping[int, float] = {}
+        self._copies: Mapping[tuple[int, int], float | None] = {}
         self._waiting: dict[tuple[int, Place], list[Access]] = defaultdict(list)
         # What is left of a stretch that a warp goes through once, by warp and place.
         self._once: dict[tuple[int, Place], Counter[int]] = {}
         self._arrays: dict[int, int] = {}
+        self._last: dict[tuple[int, int], AccessKind] = {}  # of a warp, by array
 
     def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
         """Find the instructions of each statement."""
@@ -86,32 +87,45 @@ class CompiledCounters(Observer):
         place = (self._first.get(line, line), space, access.kind)
         if is_copy(access.lvalue):
             self._add_copy(place, access)
-        else:
-            self._waiting[id(access.group), place].append(access)
+            return
+        warp, array = id(access.group), id(access.buffer.data)
+        if self._last.setdefault((warp, array), access.kind) is not access.kind:
+            # What is stored may be what is loaded: neither is moved past the other.
+            self._last[warp, array] = access.kind
+            self._count(lambda key: key[0] == warp and key[1][1:] == (space, before(access.kind)))
+        self._waiting[warp, place].append(access)
 
     def on_barrier(self, barrier: Barrier, groups: list[Warps]) -> None:
         """Count what came before it."""
-        self._count({id(group) for group in groups})
+        numbers = {id(group) for group in groups}
+        self._count(lambda key: key[0] in numbers)
 
     def on_finish(self, groups: list[Warps]) -> None:
         """Count the rest."""
         numbers = {id(group) for group in groups}
-        self._count(numbers)
+        self._count(lambda key: key[0] in numbers)
         self._once = {key: rest for key, rest in self._once.items() if key[0] not in numbers}
 
     def _add_copy(self, place: Place, access: Access) -> None:
         """A copy past the registers is one load, and no store; see hardware_counters' METRICS."""
-        if place[0] not in self._copies:
+        line = place[0]
+        if (line, access.width) not in self._copies:
             self.unknown[place] = (
-                f"Line {place[0]} copies asynchronously, and the machine code does not."
+                f"Line {line} copies {access.width} bytes a thread, and the machine code does not."
             )
         elif access.kind is AccessKind.LOAD:
             addresses, active = access.by_warp()
             parts, targets = ((0, access.width),), access.targets_by_warp()
             cost = add_up_cost(addresses, active, parts, access.kind, False, True, targets)
             self._add(place, cost.requests, cost.transactions)
-            idle = round(cost.requests * self._copies[place[0]])
-            self._add((place[0], MemorySpace.SHARED, AccessKind.LOAD), idle, 0)
+            idle = (line, MemorySpace.SHARED, AccessKind.LOAD)
+            share = self._copies[line, access.width]
+            if share is None:
+                self.unknown[idle] = (
+                    f"Line {line}'s copies come with loads for no lane, not as many in each place."
+                )
+            else:
+                self._add(idle, round(cost.requests * share), 0)
 
     def _add(self, place: Place, requests: int, transactions: int) -> None:
         line, space, kind = place
@@ -120,8 +134,8 @@ class CompiledCounters(Observer):
         unit = "sectors" if space is MemorySpace.GLOBAL else "wavefronts"
         counts[f"{space}_{kind}_{unit}"] += transactions
 
-    def _count(self, groups: set[int]) -> None:
-        for key in [key for key in self._waiting if key[0] in groups]:
+    def _count(self, is_meant: Callable[[tuple[int, Place]], bool]) -> None:
+        for key in [key for key in self._waiting if is_meant(key)]:
             place, accesses = key[1], self._waiting.pop(key)
             if place in self.unknown or self._is_copied(place):
                 continue
@@ -144,7 +158,8 @@ class CompiledCounters(Observer):
         """Whether what a line stores comes by a copy past the registers, which was counted."""
         line, space, kind = place
         is_store = space is MemorySpace.SHARED and kind is AccessKind.STORE
-        return is_store and line in self._copies and place not in self._stretches
+        is_copied = any(copied == line for copied, _ in self._copies)
+        return is_store and is_copied and place not in self._stretches
 
     def _instructions(
         self, key: tuple[int, Place], accesses: Sequence[Access]
@@ -229,18 +244,35 @@ def first_lines(kernel: Kernel) -> Mapping[int, int]:
     }
 
 
-def copies(code: MachineCode, first: Mapping[int, int]) -> Mapping[int, float]:
-    """By line with copies past the registers, how many idle loads come with each of them.
+def copies(code: MachineCode, first: Mapping[int, int]) -> Mapping[tuple[int, int], float | None]:
+    """By line and bytes of copies past the registers, how many idle loads come with each of them.
 
     For compute capability 9.0 the compiler puts `@!PT LDS RZ, [RZ]` before copies. No lane takes
     part, and yet an H200 counts each as a request of shared memory, as the counters of pipelined
-    show.
+    show. None where that is not the same wherever the line's copies are.
     """
-    found: dict[int, Counter[bool]] = defaultdict(Counter)
-    for one in code.instructions:
-        if one.line is not None and (one.group is Group.COPY or is_idle(one)):
-            found[first.get(one.line, one.line)][is_idle(one)] += 1
-    return {line: each[True] / each[False] for line, each in found.items() if each[False]}
+    loops = find_loops(code.instructions)
+    idle: Counter[tuple[int, int | None]] = Counter()
+    found: dict[tuple[int, int], Counter[int | None]] = defaultdict(Counter)
+    for number, one in enumerate(code.instructions):
+        if one.line is None or not (one.group is Group.COPY or is_idle(one)):
+            continue
+        line, loop = first.get(one.line, one.line), innermost(loops, number)
+        head = None if loop is None else loop.head
+        if is_idle(one):
+            idle[line, head] += 1
+        else:
+            found[line, one.width or 0][head] += 1
+    shares = {
+        (line, width): {idle[line, head] / count for head, count in each.items()}
+        for (line, width), each in found.items()
+    }
+    return {place: each.pop() if len(each) == 1 else None for place, each in shares.items()}
+
+
+def before(kind: AccessKind) -> AccessKind:
+    """A store's counterpart, a load, and the other way round."""
+    return AccessKind.LOAD if kind is AccessKind.STORE else AccessKind.STORE
 
 
 def is_idle(instruction: Instruction) -> bool:

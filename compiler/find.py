@@ -44,8 +44,8 @@ def find_machine_code(
         ) from None
     try:
         taken = compile_for_simulator(text, kernel, defines, filename)
-    except SourceError:
+        return compile_kernel(toolchain, taken, architecture, defines)
+    except (SourceError, ToolchainError):  # of an older nvdisasm, too
         if known is not None:
             return known
         raise
-    return compile_kernel(toolchain, taken, architecture, defines)

@@ -15,9 +15,6 @@ from simulator import compile_kernel
 from simulator.catalogue import catalogue
 
 pytest.importorskip("clang.cindex", reason="libclang is not installed")
-INNER = {"tiled": "acc +=", "naive": "acc +=", "rows": "acc[i] +=", "swizzled": "acc +=",
-         "transposed": "acc +=", "vectors": "acc[i][j] +="}  # fmt: skip
-
 # Kernel, the line's beginning, what was done to it, and how often.
 TABLE = [
     ("tiled", "acc +=", ChangeKind.UNROLLED, 16),
@@ -81,7 +78,7 @@ def test_what_was_not_done(name: str, begins: str, kind: ChangeKind) -> None:
 
 
 def test_every_change_is_a_sentence() -> None:
-    for name in catalogue():
+    for name in {name for name, *_ in TABLE}:
         for each in _changes(name).values():
             assert all(one.sentence.endswith(".") and one.count > 0 for one in each), name
 
