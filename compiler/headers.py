@@ -35,7 +35,7 @@ TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
     },
     "curand_kernel.h": re.compile(r"\bcurand(?:_\w+|State\w*)\b"),
     "cuda_bf16.h": re.compile(r"\b\w*bfloat16\w*\b"),
-    "cuda_fp8.h": re.compile(r"\b__nv_fp8\w+\b"),
+    "cuda_fp8.h": re.compile(r"\b(?:__nv_(?:fp8|cvt)\w*|__NV_(?:E\w+|NOSAT|SATFINITE))\b"),
     "cuda_fp16.h": re.compile(r"\b(?:__half2?|half2|__\w*2half\w*)\b"),
 }
 

@@ -23,6 +23,7 @@ def test_macros_come_last_so_that_they_change_no_header() -> None:
         ("__half x = __float2half(1.0f);", "#include <cuda_fp16.h>\n"),
         ("__nv_bfloat16 x = __float2bfloat16(1.0f);", "#include <cuda_bf16.h>\n"),
         ("__nv_fp8_e4m3 x(1.0f);", "#include <cuda_fp8.h>\n"),
+        ("__nv_cvt_float_to_fp8(x, __NV_NOSAT, kind);", "#include <cuda_fp8.h>\n"),
         ("namespace cg = cooperative_groups;", "#include <cooperative_groups.h>\n"),
         ("typedef cub::BlockScan<int, 64> S;", "#include <cub/block/block_scan.cuh>\n"),
         ("curandState* s, float x = curand_uniform(s);", "#include <curand_kernel.h>\n"),
