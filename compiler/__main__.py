@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from compiler.compile import compile_text
 from compiler.machine_code import MachineCode
-from compiler.recorded import ARCHITECTURES, write_recording
+from compiler.nvrtc import version
+from compiler.recorded import ARCHITECTURES, recorded, write_recording
 from compiler.toolchain import Toolchain, ToolchainError, find_toolchain
 from simulator.catalogue import whole_catalogue
 from simulator.language.errors import SourceError
@@ -31,10 +32,18 @@ def main() -> int:
 
 
 def compile_catalogue(toolchain: Toolchain, architecture: str) -> Iterator[tuple[str, MachineCode]]:
-    """Each text of the catalogue that the architecture has the instructions for, compiled."""
+    """Each text of the catalogue that the architecture has the instructions for, compiled.
+
+    What the same compiler has made of it before is taken as it is.
+    """
+    compiler = version(toolchain.nvrtc)
     for entry in whole_catalogue().values():
         for setting in entry.settings():
             text = entry.source(**setting)
+            known = recorded(text, architecture)
+            if known is not None and known.compiler == compiler:
+                yield text, known
+                continue
             try:
                 yield text, compile_text(toolchain, text, entry.kernel, architecture)
             except SourceError as error:

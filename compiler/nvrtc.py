@@ -76,6 +76,11 @@ def _bytes_of(nvrtc: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> bytes:
     return buffer.raw
 
 
+def version(library: Path) -> str:
+    """What a library of NVRTC calls itself: "NVRTC 13.0"."""
+    return _version(ctypes.CDLL(str(library)))
+
+
 def _version(nvrtc: ctypes.CDLL) -> str:
     major, minor = ctypes.c_int(), ctypes.c_int()
     _check(nvrtc, nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
