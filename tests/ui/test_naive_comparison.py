@@ -21,6 +21,7 @@ SETTINGS = [
     for entry in catalogue().values()
     for defines in entry.settings()
     if entry.name != "naive" and not entry.name.startswith("tensor_")  # a warp's, no thread's
+    if not entry.few  # threads share a cell's sum
     if entry.produces(**defines)[0] <= 32
 ]
 

@@ -17,7 +17,8 @@ from ui.analysis.scene_model import SceneModel, build_scene_model
 ADDS = "acc"  # the kernels' statements that multiply are those that add to it
 ONE_SUM = ("naive", "uncoalesced", "tiled", "tiled_double", "transposed", "padded", "swizzled")
 ON_TENSOR_CORES = [name for name in catalogue() if name.startswith("tensor_")]
-BY_THREADS = [name for name in catalogue() if name not in ON_TENSOR_CORES]
+SHARED = [name for name, entry in catalogue().items() if entry.few]  # threads share a cell's sum
+BY_THREADS = [name for name in catalogue() if name not in ON_TENSOR_CORES + SHARED]
 SEEDS = 9
 QUICK_SEEDS = 2  # the others are for the deep tests
 
@@ -100,7 +101,7 @@ def recorded_naive_loads(recording: Recording, rows: int, columns: int) -> list[
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("name", ON_TENSOR_CORES)
+@pytest.mark.parametrize("name", ON_TENSOR_CORES + SHARED)
 def test_nothing_is_said_of_products_that_are_a_warps(name: str) -> None:
     model, _ = ragged_model(name, 0, "lockstep")
     assert naive_loads(model) is None

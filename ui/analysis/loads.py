@@ -87,10 +87,10 @@ def _sums_within_c(model: SceneModel, product: Product, sums: Variable | None) -
         stored: Array = np.logical_or.reduce([np.zeros(T, np.bool_), *stores])
         return stored[:, None]
     cells = recording.steps[-1].stored.get(product.C, np.zeros(0))
-    if model.is_own:
-        return np.ones((T, each), np.bool_) if np.count_nonzero(cells) == T * each else None
-    if tile is None or np.count_nonzero(cells) == T * each:
+    if np.count_nonzero(cells) == T * each:
         return np.ones((T, each), np.bool_)
+    if model.is_own or tile is None:  # threads may share a cell
+        return None
     element = recording.arguments[product.C].dtype
     row, column = sums_within_tile(recording.kernel, recording.launch.block, tile, element)
     (rows, columns, _), (x, y, _) = tile, recording.block
