@@ -91,7 +91,7 @@ def test_blocks_that_ran_unlike_the_others_are_told() -> None:
     told = traced_phases.explain_sample(
         [PADDED_32, dataclasses.replace(TRANSPOSED_32, blocks=blocks)]
     )
-    assert re.search(r"than most: transposed with TILE 32 \d+ µs, where the median block", told)
+    assert re.search(r"of the launch: transposed with TILE 32 \d+ µs of \d+\.$", told)
     assert traced_phases.explain_sample([PADDED_32]) == ""
 
 
@@ -223,6 +223,24 @@ def test_what_does_not_go_together_has_a_reason(
         if text.startswith("**Inner loop")
     ]
     assert told in reason
+
+
+def test_a_busy_port_holds_up_global_memory_too() -> None:
+    slower = tuple(
+        dataclasses.replace(phase, cycles=3 * phase.cycles)
+        if phase.name in ("copy", "store")
+        else phase
+        for phase in TRANSPOSED_32.phases
+    )
+    one, base = counted(dataclasses.replace(TRANSPOSED_32, phases=slower)), counted(PADDED_32)
+    told = traced_counts.explain(traced_counts.set_beside(one, base), one, base)
+    copy, _, _, store = told
+    for sentence in (copy, store):
+        assert "through the same port as shared memory" in sentence
+        assert "16.5 × as many wavefronts" in sentence  # (1,056 + 33) of (64 + 2)
+    same = counted(dataclasses.replace(PADDED_32, phases=slower))
+    _, _, _, store = traced_counts.explain(traced_counts.set_beside(same, base), same, base)
+    assert "how long a warp waits until it can" in store
 
 
 def test_the_hardwares_counters_are_those_of_the_same_kernel() -> None:

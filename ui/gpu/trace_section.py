@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from compiler.headers import uses_tensor_cores
 from gpu.candidate import choose
 from gpu.comparison import Comparison
 from gpu.device import Device
@@ -62,11 +63,11 @@ def draw_recorded_traces() -> None:
     if not runs:
         return
     st.header("By the GPU's own clock", anchor=False)
-    columns = st.columns([3, 2, 3, 3])
     by_name = {run.device.name: run for run in runs}
+    *left, size_column, first, second = st.columns([3, 2, 3, 3][len(by_name) < 2 :])
     run = runs[0]
-    if len(by_name) > 1:
-        run = by_name[columns[0].selectbox("Clocked on", list(by_name), key="traced_on")]
+    if left:
+        run = by_name[left[0].selectbox("Clocked on", list(by_name), key="traced_on")]
     with drawn_from(run.file):
         traces = _of_catalogue(run.outlines)
         sizes = {size_name(trace.size): trace.size for trace in traces}
@@ -74,14 +75,14 @@ def draw_recorded_traces() -> None:
         size = sizes[usual]
         if len(sizes) > 1:
             size = sizes[
-                columns[1].selectbox(
+                size_column.selectbox(
                     "M × N × K", list(sizes), index=list(sizes).index(usual), key="traced_size"
                 )
             ]
         found = [run.find(trace.kernel, size) for trace in traces if trace.size == size]
         chosen = tuple(trace for trace in found if trace is not None)
         known = _known(chosen, partial(_unpack, run), run.device, "traced")
-        show_traces(known, columns[2:], _source(run, size))
+        show_traces(known, (first, second), _source(run, size))
 
 
 def _source(run: RecordedTraces, size: tuple[int, int, int]) -> str:
@@ -203,11 +204,16 @@ def _choose(place: DeltaGenerator, label: str, found: Traced, usual: str, key: s
 
 
 def usual_kernels(traces: Sequence[Trace]) -> list[str]:
-    """Of each rung of the ladder that multiplies in float32 the last setting that was traced."""
+    """Of each rung that multiplies in float32, without tensor cores, the last traced setting."""
     rungs: dict[str, str] = {}
     for trace in traces:
         entry = catalogue().get(trace.kernel.split(":")[0])
-        if entry and entry.rung and entry.precision == entry.element == "float32":
+        if (
+            entry
+            and entry.rung
+            and entry.precision == "float32"
+            and not uses_tensor_cores(entry.source())
+        ):
             rungs[entry.name] = trace.kernel
     return list(rungs.values())
 

@@ -65,6 +65,17 @@ class CountedLaunch:
         """The most warps that a multiprocessor held at once."""
         return self.launch.placed.resident * self.warps_of_block
 
+    @property
+    def wavefronts(self) -> float:
+        """What a warp asks of shared memory in its life, as the hardware counts it if known."""
+        return sum(
+            self.count(phase, Unit.WAVEFRONTS)
+            * ((self.load_share or 1.0) if phase.kind is Kind.COMPUTE else 1.0)
+            * phase.visits
+            for phase in self.trace.phases
+            if phase.k is None
+        )
+
     def count(self, phase: TracedPhase, unit: Unit) -> float:
         """What a warp asks for each time that it goes through a phase."""
         total = 0
@@ -201,11 +212,7 @@ def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
     if beside.goes_together:
         return " ".join(["They go together.", *_busy(beside, one)])
     if beside.unit is Unit.SECTORS:
-        return (
-            "They do not go together: a count says how much is asked for, not how long it takes. "
-            "Caches answer some sectors sooner, and all loads that are on their way, of this warp "
-            f"and of the other {one.warps_at_once - 1:,}, are waited for at once."
-        )
+        return f"They do not go together: {_why_moved(beside, one, base)}"
     if kind is not Kind.COMPUTE:
         return (
             "They do not go together: a warp goes on once it has asked for a store. What this "
@@ -225,6 +232,29 @@ def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
     if not is_near(left, clocked):
         told.append(_why_rest(left > clocked, one, base))
     return " ".join([*told, *_busy(beside, one)])
+
+
+def _why_moved(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
+    """Why what is moved to or from global memory takes another time than its sectors say.
+
+    A multiprocessor has one port to its L1 cache and shared memory (see gpu.bounds).
+    """
+    asked = one.wavefronts / multiply_adds(one.trace)
+    base_asked = base.wavefronts / multiply_adds(base.trace)
+    ratio = asked / base_asked if base_asked else 0.0
+    too_long = beside.clocked > (beside.counted or 0.0)
+    if ratio and not is_near(ratio, 1.0) and (ratio > 1) is too_long:
+        return (
+            "global memory is reached through the same port as shared memory, of which this kernel "
+            f"asks {_times(ratio)} as many wavefronts for the same work."
+        )
+    if beside.pair.phase.kind is Kind.STORE:
+        return "a count says how much is stored, not how long a warp waits until it can."
+    return (
+        "a count says how much is asked for, not how long it takes. Caches answer some sectors "
+        f"sooner, and all loads that are on their way, of this warp and of the other "
+        f"{one.warps_at_once - 1:,}, are waited for at once."
+    )
 
 
 def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
@@ -254,13 +284,7 @@ def _busy(beside: Beside, one: CountedLaunch) -> list[str]:
     if beside.unit is not Unit.WAVEFRONTS or beside.pair.phase.kind is not Kind.COMPUTE:
         return []
     tile = [phase for phase in one.trace.phases if phase.visits > 1 and phase.k is None]
-    each = sum(
-        one.count(phase, Unit.WAVEFRONTS)
-        * ((one.load_share or 1.0) if phase.kind is Kind.COMPUTE else 1.0)
-        * phase.visits
-        for phase in tile
-    )
-    wanted, cycles = each * one.warps_at_once, sum(warp_cycles(phase) for phase in tile)
+    wanted, cycles = one.wavefronts * one.warps_at_once, sum(warp_cycles(phase) for phase in tile)
     if not cycles or not BUSY[0] <= wanted / cycles <= BUSY[1]:
         return []
     visits = beside.pair.phase.visits

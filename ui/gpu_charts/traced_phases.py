@@ -8,7 +8,7 @@ from statistics import median
 import plotly.graph_objects as go
 
 from gpu.trace.phases import cycles_for_work, shares, warp_cycles
-from gpu.trace.trace import Kind, Trace
+from gpu.trace.trace import MOST_RATIO, Kind, Trace
 from simulator.catalogue import whole_catalogue
 from ui.drawing.palette import CHART_INKS, PALETTES, REFERENCE_COLOUR
 from ui.gpu_charts import rows
@@ -24,8 +24,6 @@ SYMBOLS: Mapping[Kind, str] = {
     Kind.LOAD: "circle", Kind.BARRIER: "square", Kind.COMPUTE: "diamond",
 }  # fmt: skip
 UNLIKE = 0.1  # of a median life, from which on blocks ran unlike the others
-SUM_AGREES = 0.03  # the phases' sum and the lifetime, as a share of it
-LITTLE_SLOWER = 1.25  # times the plain kernel: more is said
 
 
 def trace_label(trace: Trace) -> str:
@@ -163,10 +161,10 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
     ratios = dict.fromkeys(f"{ratio:.2f}" for ratio in sorted(trace.ratio for trace in traces))
     between = " to ".join([*ratios][:: max(1, len(ratios) - 1)])
     told = [f"With its clock read, a kernel took {between} times as long as without."]
-    slow = [trace for trace in traces if trace.ratio > LITTLE_SLOWER]
+    slow = [trace for trace in traces if trace.is_disturbed]
     if slow:
         told.append(
-            f"Of {_list(slow)} that is more than {LITTLE_SLOWER} times: read its phases as shares "
+            f"Of {_list(slow)} that is more than {MOST_RATIO} times: read its phases as shares "
             "of the slower kernel."
         )
     wrong = [trace for trace in traces if not trace.same_bits]
@@ -175,7 +173,7 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
         if wrong
         else "Every C has the bits of the plain kernel's."
     )
-    off = [trace for trace in traces if abs(trace.sum_error) > SUM_AGREES]
+    off = [trace for trace in traces if not trace.tells_all]
     told.append(
         "The phases do not add up to the block's lifetime where the compiler moved work across a "
         "read: "
@@ -204,11 +202,13 @@ def explain_sample(traces: Sequence[Trace]) -> str:
     if not unlike:
         return ""
     told = ", ".join(
-        f"{variant_phrase(trace.kernel)} {ours:,.0f} µs, where the median block of the launch "
-        f"takes {every:,.0f}"
+        f"{variant_phrase(trace.kernel)} {ours:,.0f} µs of {every:,.0f}"
         for trace, ours, every in unlike
     )
-    return f"The blocks whose warps were followed ran for another time than most: {told}."
+    return (
+        "The blocks whose warps were followed ran for another time than the median of the launch: "
+        f"{told}."
+    )
 
 
 def explain_left_out(traces: Sequence[Trace]) -> str:
