@@ -237,7 +237,7 @@ def steps(page: Page, name: str) -> None:
 def played(page: Page, pace: int, watch: str) -> list[float]:
     """Play for some seconds from the first step; the times that a script of the page gives."""
     page.keyboard.press("Home")
-    page.get_by_label("Steps a second").select_option(str(pace))
+    page.get_by_label("Beats a second").select_option(str(pace))
     page.wait_for_timeout(1000)
     page.get_by_role("button", name="Play or pause").click()
     times: list[float] = page.evaluate(watch, SECONDS)
