@@ -135,6 +135,7 @@ def answer(box: Locator, question: Question, numbers: Mapping[str, float], said:
 def choose(radio: Locator) -> None:
     """Click a choice, once more where the page has moved under the pointer, as by hand."""
     for attempt in range(CLICKS):
+        radio.evaluate("one => one.scrollIntoView({ block: 'center' })")  # and not at the edge
         radio.click(force=True)
         try:
             expect(radio).to_be_checked(timeout=5_000)
