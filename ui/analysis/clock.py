@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from gpu.trace.phases import multiply_adds
 from gpu.trace.recorded import RecordedTraces
 from gpu.trace.trace import NO_TILE, Block, Level, Trace, TracedPhase
 from simulator import Recording, Step
@@ -16,6 +17,7 @@ from simulator.catalogue import whole_catalogue
 from simulator.frontend.lexer import blank_comments
 
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)\s+(\d+)\s*")  # a line that sets one to a number
+NEARLY = 0.05  # of a tile: a pipeline that goes round once more does the same work
 Line = tuple[int, str]  # its number, from 1, and its code
 
 
@@ -43,7 +45,7 @@ class Setting:
         """The words for two traces: what differs is said of both, the first one's first."""
         names = ("gpu", "size", "macros", "ratio", "day")
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]
-        return Setting(*(a if a == b else f"{a or 'none'} and {b or 'none'}" for a, b in pairs))
+        return Setting(*(a or b if a == b or not (a and b) else f"{a} and {b}" for a, b in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,19 @@ def warp_cycles(clock: Clock, warp: int) -> dict[int, float]:
         for number, phase in enumerate(phases)
         if phase.k is None
     }
+
+
+def tiles_of_same_work(one: Clock, other: Clock) -> float:
+    """How many of the other's tiles are as much work for a thread as a tile of one.
+
+    A kernel without a loop over tiles has one tile, its whole life.
+    """
+    works = [
+        multiply_adds(clock.trace) / max(clock.trace.phases[i].visits for i in clock.in_tile)
+        for clock in (one, other)
+    ]
+    ratio = works[0] / works[1]
+    return 1.0 if abs(ratio - 1) < NEARLY else ratio
 
 
 def typical_tile(trace: Trace) -> TracedTile | None:

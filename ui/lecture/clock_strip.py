@@ -15,8 +15,8 @@ from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import Letters, fit, text_width
 
-BAR = 1.0  # of a small letter, the bar's height
-LINE = 1.45  # likewise, a line of words under it
+BAR = 1.5  # of a small letter, the bar's height
+LINE = 1.4  # likewise, a line of words under it
 TALL_LINES = 2  # of what was measured, on a phone
 ONCE = 0.2  # of a tile's time, what a warp does once before or after: longer is left out
 APART = 0.6  # of a small letter, between a tile and what a warp does once

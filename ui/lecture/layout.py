@@ -28,8 +28,8 @@ LEAST_WARP = 0.5  # of a small letter, a warp's row: with less there are none
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
-STRIP = 3.0  # of a small letter, the clock's strip under the timeline
-TALL_STRIP = 5.2  # likewise on a phone, with more lines of words
+STRIP = 3.2  # of a small letter, the clock's strip under the timeline
+TALL_STRIP = 5.7  # likewise on a phone, with more lines of words
 LEAST_ROOM = 40  # likewise, the height of a room that has one
 # Lines of the sentence, of the warp's and of the ledger: the first that leave the source enough.
 TEXT_LINES = ((3, 2, 2), (2, 1, 1), (2, 1, 0), (1, 1, 0))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpu.trace.counts import compare_counts, explain
 from gpu.trace.phases import compare
 from simulator.launch import WARP_SIZE
-from ui.analysis.clock import Clock, warp_cycles
+from ui.analysis.clock import Clock, tiles_of_same_work, warp_cycles
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, words
@@ -19,13 +20,13 @@ from ui.lecture.letters import Letters, text_width, wrap
 from ui.lecture.pair_layout import PairAreas
 from ui.lecture.timeline import INDENT, short_names
 
-BAR, ROW = 1.0, 1.35  # of a small letter: a bar's height, and from one row to the next
+BAR, ROW = 1.2, 1.5  # of a small letter: a bar's height, and from one row to the next
 LINE = 1.4  # of its letters, a line of words
 ABOVE = 0.5  # of a small letter, over the first bar
 MOST_LINES = 6  # of one sentence, on a phone
 LEAST_ROOM = 40  # of a small letter, the height of a room that has the bars and sentences
 WHOLE_ROOM = 50  # likewise, of one that has the sentence on why counts and clock differ
-WIDEST = "inner loop: 99,999 cycles, 99.9%"  # beside a bar
+WIDEST = "inner loop: 99,999 cycles a tile, 99.9%"  # beside a bar
 
 Clocks = tuple[Clock | None, Clock | None]
 
@@ -55,6 +56,8 @@ def say_clocks(clocks: Clocks, letters: Letters, width: float, room: float | Non
     if not known or (room is not None and room < LEAST_ROOM * letters.small):
         return ClockWords((), 0.0)
     small, setting = letters.small, known[0].setting.beside(known[-1].setting).whole
+    if tiles_of_same_work(known[0], known[-1]) != 1:
+        setting = f"bars of the same work · {setting}"
     sentences: list[tuple[str, float]] = []
     left, right = clocks
     if left is not None and right is not None and left.trace is not right.trace:
@@ -83,6 +86,23 @@ def say_clocks(clocks: Clocks, letters: Letters, width: float, room: float | Non
     return ClockWords(tuple(lines), (ABOVE + 2 * rows) * small + top + 0.4 * small)
 
 
+def same_work(
+    clocks: Clocks, cycles: Sequence[Mapping[int, float]]
+) -> tuple[Mapping[int, float], Mapping[int, float]]:
+    """The cycles of two bars, of which the right one is of as much work as the left one's tile.
+
+    Then it has what a warp does once only if a tile is the same work in both.
+    """
+    left, right = clocks
+    ratio = 1.0 if left is None or right is None else tiles_of_same_work(left, right)
+    if ratio == 1 or left is None or right is None:
+        return cycles[0], cycles[1]
+    return (
+        {number: cycles[0][number] for number in left.in_tile},
+        {number: ratio * cycles[1][number] for number in right.in_tile},
+    )
+
+
 class PairClock:
     """A bar of each side at one scale, the phase of its step outlined, and the sentences."""
 
@@ -104,16 +124,17 @@ class PairClock:
             {} if model.clock is None else warp_cycles(model.clock, model.thread // WARP_SIZE)
             for model in models
         ]
+        drawn = same_work((models[0].clock, models[1].clock), self._cycles)
         scale = max(
             bar_cycles(clock, cycles)
-            for clock, cycles in zip(self._clocks, self._cycles, strict=True)
+            for clock, cycles in zip(self._clocks, drawn, strict=True)
             if clock is not None
         )
         self._bars = [
             None if clock is None else ClockBar(
                 clock, cycles, letters, self._place(side, right), scale
             )
-            for side, (clock, cycles) in enumerate(zip(self._clocks, self._cycles, strict=True))
+            for side, (clock, cycles) in enumerate(zip(self._clocks, drawn, strict=True))
         ]  # fmt: skip
 
     def static(self) -> list[Trace]:
@@ -163,10 +184,12 @@ class PairClock:
         if clock is None:
             return "not recorded"
         number, cycles = clock.phase_of[step], self._cycles[side]
+        unit = " a tile" if clock.has_tiles else ""
         if number is None:
-            return f"{sum(cycles[one] for one in clock.in_tile):,.0f} cycles"
+            return f"{sum(cycles[one] for one in clock.in_tile):,.0f} cycles{unit}"
         phase = clock.trace.phases[number]
-        return f"{phase.name}: {cycles[number]:,.0f} cycles, {format_share(phase.share)}"
+        unit = unit if number in clock.in_tile else ""
+        return f"{phase.name}: {cycles[number]:,.0f} cycles{unit}, {format_share(phase.share)}"
 
     def _place(self, side: int, right: float) -> Rectangle:
         """Where a side's bar is, up to an x."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulator import Step
-from ui.analysis.clock import typical_tile
+from ui.analysis.clock import tiles_of_same_work, typical_tile
 from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair, differing_lines
 from ui.analysis.products import has_tensor_core
@@ -169,8 +169,11 @@ class Differences:
 
 
 def at_one_scale(models: tuple[SceneModel, SceneModel]) -> tuple[SceneModel, SceneModel]:
-    """Two models whose warps are drawn so that a cycle is as long in both."""
-    tiles = [typical_tile(one.clock.trace) for one in models if one.clock is not None]
+    """Two models whose warps are drawn so that a cycle is as long in both, if their work is."""
+    clocks = [one.clock for one in models if one.clock is not None]
+    if len(clocks) < 2 or tiles_of_same_work(*clocks) != 1:
+        return models  # a tile of one is other work than a tile of the other
+    tiles = [typical_tile(clock.trace) for clock in clocks]
     span = max((tile.end - tile.begin for tile in tiles if tile is not None), default=0)
     left, right = (
         one if one.clock is None else replace(one, clock=replace(one.clock, scale=float(span)))

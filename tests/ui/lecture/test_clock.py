@@ -12,7 +12,14 @@ from simulator import Step
 from simulator.catalogue import catalogue
 from tests.ui.lecture.lectures import Lecture, of_query, seen
 from tests.ui.traced_kernels import RUN, SLOW, traced
-from ui.analysis.clock import Clock, Setting, find_clock, typical_tile, warp_cycles
+from ui.analysis.clock import (
+    Clock,
+    Setting,
+    find_clock,
+    tiles_of_same_work,
+    typical_tile,
+    warp_cycles,
+)
 from ui.analysis.pairs import align
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SPACE
@@ -277,8 +284,8 @@ def test_two_kernels_have_one_scale_and_the_sentence_that_matters(look: Look) ->
     said = " ".join(texts)
     assert "The inner loop takes 9,011 cycles instead of 2,064: 4.4 times as long." in said
     assert "32 wavefronts instead of 1 for each read of Bs." in said
-    assert "inner loop: 9,011 cycles, 90%" in texts
-    assert "inner loop: 2,064 cycles, 71%" in texts
+    assert "inner loop: 9,011 cycles a tile, 90%" in texts
+    assert "inner loop: 2,064 cycles a tile, 71%" in texts
     assert ("the compiler merges loads" in said) == (look is not PAGE)
     lowest = max(y for trace in panel.static() for y in trace["y"])
     assert lowest + 0.5 * sheet.letters.small <= area.bottom
@@ -307,3 +314,23 @@ def test_one_kernel_of_two_may_lack_a_clock_and_a_low_room_has_none() -> None:
 
 def line_of(step: Step, kernel: str) -> str:
     return catalogue()[kernel].source().split("\n")[step.line - 1]
+
+
+def test_tiles_of_other_sizes_are_compared_by_their_work() -> None:
+    """Four tiles of 16 are a fourth as deep each: two of them are as deep as one of 32."""
+    small, large = (
+        lecture(kernel="tiled", TILE=tile, M=tile, N=tile, K=tile).model for tile in (16, 32)
+    )
+    assert small.clock is not None
+    assert large.clock is not None
+    assert tiles_of_same_work(large.clock, small.clock) == 2
+    pairs = align(large.recording, small.recording)
+    sheet = PairSheet((large, small), ("large", "small"), pairs, PAGE)
+    [panel] = [one for one in sheet.panels if isinstance(one, PairClock)]
+    shapes = panel.shapes(pairs[0])
+    loops = [
+        sum(box[2] - box[0] for box in seen(shapes[side * (len(Kind) + 1) + 1])) for side in (0, 1)
+    ]
+    assert loops[0] / loops[1] == pytest.approx(2064 / (2 * 744), rel=0.01)
+    texts = [text for trace in panel.static() for text in trace["text"]]
+    assert any(text.startswith("bars of the same work") for text in texts)
