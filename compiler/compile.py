@@ -9,10 +9,10 @@ from dataclasses import replace
 from compiler.machine_code import MachineCode
 from compiler.nvdisasm import read_cubin
 from compiler.nvrtc import compile_cubin
-from compiler.source import COMPILER_OPTIONS, LIMIT, compiler_input, template_values
+from compiler.source import COMPILER_OPTIONS, compiler_input, template_values
 from compiler.toolchain import Toolchain, ToolchainError
 from simulator.frontend.source import set_defines
-from simulator.guard import limited
+from simulator.guard import Limit, State, limited
 from simulator.language.errors import SourceError
 from simulator.language.tree import Kernel
 
@@ -21,6 +21,8 @@ ARCHITECTURES = (
     "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120",
     "sm_121",
 )  # fmt: skip
+# Somebody looks at a page meanwhile; the largest kernel of the catalogue takes about a second.
+LIMIT = Limit(State.COMPILING, 15.0, 2**30, State.COMPILED_TOO_LONG, State.COMPILED_TOO_LARGE)
 USED = re.compile(r"Used (\d+) registers")
 SHARED = re.compile(r"(\d+) bytes smem")
 PROPERTIES = re.compile(
