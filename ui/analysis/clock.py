@@ -65,6 +65,12 @@ class Clock:
         return tuple(number for number in whole if phases[number].visits > 1) or whole
 
     @property
+    def median_cycles(self) -> dict[int, float]:
+        """Cycles of each phase for a tile: the median of all warps, as sentences have it."""
+        phases = enumerate(self.trace.phases)
+        return {number: phase.cycles for number, phase in phases if phase.k is None}
+
+    @property
     def has_tiles(self) -> bool:
         """Whether the kernel has a loop over tiles."""
         return any(phase.visits > 1 for phase in self.trace.phases)
@@ -120,7 +126,6 @@ def warp_cycles(clock: Clock, warp: int) -> dict[int, float]:
     The median over their tiles; where that warp was not traced, and outside the loop over tiles,
     the trace's own median.
     """
-    phases = clock.trace.phases
     measured: defaultdict[int, list[int]] = defaultdict(list)
     for block in clock.trace.whole_blocks:
         tiles: Counter[tuple[int, int]] = Counter()  # a phase may go on after a wait within it
@@ -130,9 +135,8 @@ def warp_cycles(clock: Clock, warp: int) -> dict[int, float]:
         for (phase_number, _), cycles in tiles.items():
             measured[phase_number].append(cycles)
     return {
-        number: float(median(measured[number])) if measured[number] else phase.cycles
-        for number, phase in enumerate(phases)
-        if phase.k is None
+        number: float(median(measured[number])) if measured[number] else cycles
+        for number, cycles in clock.median_cycles.items()
     }
 
 

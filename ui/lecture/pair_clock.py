@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from gpu.trace.counts import compare_counts, explain
 from gpu.trace.phases import compare
-from simulator.launch import WARP_SIZE
-from ui.analysis.clock import Clock, tiles_of_same_work, warp_cycles
+from ui.analysis.clock import Clock, tiles_of_same_work
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, words
@@ -121,8 +120,7 @@ class PairClock:
         right = self._area.right - (0 if areas.tall else text_width(WIDEST, small))
         self._names = short_names(names, small, self._left - 2 * INDENT)
         self._cycles = [
-            {} if model.clock is None else warp_cycles(model.clock, model.thread // WARP_SIZE)
-            for model in models
+            {} if model.clock is None else model.clock.median_cycles for model in models
         ]
         drawn = same_work((models[0].clock, models[1].clock), self._cycles)
         scale = max(
