@@ -2,7 +2,7 @@
 
 An arrow is drawn for each run of neighbouring cells that a warp moves between global memory and the
 chip. Where threads read one cell, a line leads from it to each of them: from the chip that is
-reuse, from global memory each of these reads goes all the way.
+reuse, from global memory each of these reads goes all the way, in thin lines under its arrows.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from ui.lecture.warp_rows import WarpRows
 HEAD = 7.0  # pixels, of an arrow's head
 BEND = 0.5  # of the way, where an arrow's curve has its handles
 PALER = 0.4  # of the paper in a line's colour: a number that it crosses is still read
+THIN = 1.0  # pixels, a line from global memory to a reader, which a load's arrow stands out from
 MOST = 64  # values that travel at a step
 Board = ProductStage | FragmentsStage
 BOW = 0.25  # of a cell, how far a line to a reader bends aside
@@ -80,7 +81,7 @@ class CrossingsPanel:
     def shapes(self, step: Step) -> list[Shape]:
         """The arrows of loads and of stores, and the lines from a shared cell to its readers."""
         palette = self._palette
-        loads = stores = fans = ""
+        loads = stores = fans = far_fans = ""
         board = self._board(step)
         if board is not None:
             for access_kind, group in self._lanes(step, board):
@@ -93,7 +94,7 @@ class CrossingsPanel:
                     loads += path
                 else:
                     stores += path
-            fans = self._fans(step, board)
+            fans, far_fans = self._fans(step, board)
         border: list[Shape] = []
         if self._buffers is not None:
             border = [
@@ -104,11 +105,12 @@ class CrossingsPanel:
                 border = [shape | {"path": "M0,0Z"} for shape in border]
         return [
             *border,
+            outline(far_fans, mix(palette.focus, palette.paper, PALER), THIN),
             *(outline(path, mix(colour, palette.paper, PALER), 2.5)
               for path, colour in (
+                  (fans, palette.focus),
                   (loads, palette.phases[Phase.LOAD]),
                   (stores, palette.phases[Phase.STORE]),
-                  (fans, palette.focus),
               )),
         ]  # fmt: skip
 
@@ -214,9 +216,12 @@ class CrossingsPanel:
         """Where a thread stands among the warps, for what it loads into its registers."""
         return None if self._gate is None else self._gate.box(step, thread)
 
-    def _fans(self, step: Step, board: Board) -> str:
-        """Lines from each cell that the focused thread reads to all threads that read it now."""
-        path = ""
+    def _fans(self, step: Step, board: Board) -> tuple[str, str]:
+        """Lines from each cell that the focused thread reads to all threads that read it now.
+
+        Those from the chip, and those from global memory.
+        """
+        near = far = ""
         thread = self._model.thread
         for access in board.factor_accesses(step):
             if not (access.active[thread] and access.in_bounds[thread]):
@@ -237,10 +242,11 @@ class CrossingsPanel:
                 continue
             for reader in np.unique(threads[cells == cell]).tolist():
                 end = board.sum_box(step, reader)
-                if end is not None:
-                    is_far = access.space is MemorySpace.GLOBAL
-                    path += self._arrow(start, end, ASIDE) if is_far else _line(start, end)
-        return path
+                if end is not None and access.space is MemorySpace.GLOBAL:
+                    far += self._arrow(start, end, ASIDE)
+                elif end is not None:
+                    near += _line(start, end)
+        return near, far
 
 
 def _of_warp(access: StepAccess, warp: int) -> list[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from simulator import Step
@@ -20,7 +22,7 @@ from ui.lecture.letters import Letters, text_width
 WORDS = SECTOR_BYTES // BANK_BYTES  # in a row
 TALLEST = 1.5  # of a small letter, a row
 WIDEST = 2.2  # likewise, a word
-LEAST_HATCHED = 9.0  # pixels, a row whose unused words are hatched
+LEAST_HATCHED = 9.0  # pixels, the height of what has a line of hatching through it
 LABELS = 1.5  # likewise, the line above the rows
 
 
@@ -77,10 +79,12 @@ class Sectors:
             used += cells.fill(asked & ~mine)
             own += cells.fill(mine)
             unused += cells.fill(~asked)
-            is_low = cells.height < LEAST_HATCHED
-            for row, column in [] if is_low else np.argwhere(~asked).tolist():
-                left, top, right, bottom = cells.box(row, column)
-                hatch += f"M{px(left)},{px(bottom)}L{px(right)},{px(top)}"
+            joined = math.ceil(LEAST_HATCHED / cells.height)  # low rows share a line of hatching
+            for row in range(0, cells.rows, joined):
+                rows = min(joined, cells.rows - row)
+                for column in np.flatnonzero(~asked[row : row + rows].any(axis=0)).tolist():
+                    left, top, right, bottom = cells.box(row, column, rows)
+                    hatch += f"M{px(left)},{px(bottom)}L{px(right)},{px(top)}"
             hatch += box(cells.left, cells.top, cells.right, cells.bottom)
         load = palette.phases[Phase.LOAD]
         return [

@@ -132,7 +132,7 @@ def test_a_copy_crosses_the_border_in_an_arrow_for_each_run_of_neighbours() -> N
     lecture = of_query(kernel="tiled", M=8, N=8, K=8, TILE=4)
     panel = lecture.panel(CrossingsPanel)
     for step in lecture.steps:
-        loads, stores, fans = panel.shapes(step)
+        _, fans, loads, stores = panel.shapes(step)
         line = lecture.line(step)
         copies = line.startswith(("As[", "Bs["))
         assert arrows(loads) == (4 if copies else 0)  # a row of a tile each
@@ -147,7 +147,7 @@ def test_a_row_that_lies_across_rows_of_a_matrix_crosses_cell_by_cell() -> None:
     [b] = [one for one in step.accesses if one.name == "B"]
     assert len({cell for cell, _ in of_warp(lecture, a)}) == 8, "a cell of each row of A"
     assert len({cell for cell, _ in of_warp(lecture, b)}) == 1
-    assert arrows(lecture.panel(CrossingsPanel).shapes(step)[0]) == 8 + 8
+    assert arrows(lecture.panel(CrossingsPanel).shapes(step)[2]) == 8 + 8
 
 
 @pytest.mark.parametrize("kernel", ["tiled", "naive"])
@@ -161,7 +161,11 @@ def test_a_line_leads_from_a_cell_to_each_thread_that_reads_it_now(kernel: str) 
                 cells, threads = access.touched_cells()
                 [own] = set(cells[threads == thread].tolist())
                 readers += np.unique(threads[cells == own]).size
-        assert arrows(panel.shapes(step)[2]) == readers, step.number
+        far, near, loads, _ = panel.shapes(step)
+        assert arrows(far if kernel == "naive" else near) == readers, step.number
+        assert not arrows(near if kernel == "naive" else far)
+        assert bool(arrows(loads)) == (kernel == "naive")
+        assert far["line"]["width"] < loads["line"]["width"], "under the arrows of a load"
 
 
 def test_factors_in_global_memory_stand_there_alone() -> None:
@@ -203,7 +207,7 @@ def test_on_a_phone_a_copy_goes_down_to_the_chip_and_a_sum_up_into_c(look: Look)
     assert areas.far is not None
     assert areas.chip is not None
     for step in lecture.steps:
-        loads, stores, fans = panel.shapes(step)
+        _, fans, loads, stores = panel.shapes(step)
         line = lecture.line(step)
         assert arrows(loads) == (4 if line.startswith(("As[", "Bs[")) else 0)
         assert arrows(stores) == (4 if line.startswith("C[") else 0)

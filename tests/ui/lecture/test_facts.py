@@ -103,12 +103,13 @@ def test_the_sectors_show_each_word_and_whether_it_is_asked_for(kernel: str) -> 
     panel = lecture.panel(ProductStage)._sectors
     assert panel is not None
     for step in lecture.steps:
-        unused, _, used, own = panel.shapes(step)
+        unused, hatch, used, own, *_ = panel.shapes(step)
         words = sum(len(seen(shape)) for shape in (unused, used, own))
         sectors = sum(request.moved_sectors for request in panel._of(step))
         said = [int(number) for text in panel.changing(step)[0]["text"]
                 for number in re.findall(r"^\d+", text)]  # fmt: skip
         assert sum(said) == sectors
+        assert ("L" in hatch["path"]) == bool(seen(unused)), "hatched however low the rows are"
         if words:
             assert words <= WORDS * sectors
     step = lecture.steps_of("acc +=" if kernel != "tiled" else "As[ty][tx] =")[0]

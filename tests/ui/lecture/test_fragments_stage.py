@@ -91,4 +91,4 @@ def test_the_fragments_stay_on_the_chip_and_copies_cross_to_it() -> None:
         if any((one.name, one.kind) == ("C", AccessKind.STORE) for one in step.accesses)
     ]  # fmt: skip
     assert stores
-    assert all("C" in crossings.shapes(step)[-2]["path"] for step in stores)
+    assert all("C" in crossings.shapes(step)[-1]["path"] for step in stores)

@@ -250,8 +250,11 @@ def test_both_sides_show_what_crosses_and_the_same_bar_for_as_many_loads(look: L
     drawing, models = drawn(view, look)
     pair = drawing.steps[view.step]
     naive, tiled = drawing.sheet._crossings
-    assert "C" in naive[0].shapes(pair.sides[0])[2]["path"], "each reader goes to global memory"
-    assert tiled[0].shapes(pair.sides[1])[0]["path"] == "M0,0Z"
+    *_, far, _, loads, _ = naive[0].shapes(pair.sides[0])
+    assert "C" in far["path"], "each reader goes to global memory"
+    assert "C" in loads["path"]
+    *_, far, _, loads, _ = tiled[0].shapes(pair.sides[1])
+    assert far["path"] == loads["path"] == "M0,0Z"
     full = []
     sides = [one for one in drawing.sheet.panels if isinstance(one, OfSide)]
     for side in range(2):
