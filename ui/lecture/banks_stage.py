@@ -179,33 +179,40 @@ class BanksStage:
         ]
 
     def _tile_shapes(self, request: Request | None) -> list[Shape]:
-        """The array's words in their banks' colours, those asked for, and where they drop."""
+        """The array's words in their banks' colours, those asked for, and where they drop.
+
+        The words of one value, as of a double, have one outline.
+        """
         palette, chart = self._palette, self._chart
         paths = [""] * BANKS
-        asked = drops = own = ""
+        others = drops = own = ""
         if request is not None:
             view = self._view(request)
             cells, banks = view.grid.cells, view.banks()
             paths = [cells.fill(banks == bank) + self._heads.path(0, bank) for bank in range(BANKS)]
             focused = self._own_words(request)
-            others = np.zeros(banks.shape, np.bool_)
-            for word in np.unique(request.words[request.words >= 0]).tolist():
-                row, column = view.place(word)
-                if not (0 <= row < cells.rows and 0 <= column < cells.columns):
-                    continue
-                if word in focused:
-                    own += cells.path(row, column)
+            for value in sorted(set(map(tuple, request.words[request.active].tolist()))):
+                rows: dict[int, list[int]] = {}  # the columns of the value's words in view
+                for word in value:
+                    row, column = view.place(word)
+                    if not (0 <= row < cells.rows and 0 <= column < cells.columns):
+                        continue
+                    rows.setdefault(row, []).append(column)
+                    left, _, right, low = cells.box(row, column)
+                    x, end = (left + right) / 2, chart.left + (word % BANKS + 0.5) * self._bank
+                    drops += f"M{px(x)},{px(low)}L{px(end)},{px(self._heads.top)}"
+                path = "".join(
+                    cells.path(row, columns[0], 1, len(columns)) for row, columns in rows.items()
+                )
+                if focused.isdisjoint(value):
+                    others += path
                 else:
-                    others[row, column] = True
-                left, _, right, low = cells.box(row, column)
-                x, end = (left + right) / 2, chart.left + (word % BANKS + 0.5) * self._bank
-                drops += f"M{px(x)},{px(low)}L{px(end)},{px(self._heads.top)}"
-            asked = cells.fill(others)
+                    own += path
         return [
             *(outline(path, palette.line, 0, mix(*palette.banks, bank / (BANKS - 1)), "below")
               for bank, path in enumerate(paths)),
             outline(drops, mix(palette.ink, palette.paper, PALER), 1),
-            outline(asked, palette.ink, 2),
+            outline(others, palette.ink, 2),
             outline(own, palette.focus, 3),
         ]  # fmt: skip
 
@@ -327,24 +334,25 @@ class BanksStage:
         return set(request.words[lane].tolist()) - {-1} if lane < request.active.size else set()
 
     def _marks(self, request: Request, level: float) -> tuple[str, str]:
-        """A mark for each word in its bank's column and its wavefront's row; the thread's own."""
+        """A mark for each value in its banks' columns and its wavefront's row; the thread's own.
+
+        A value is aligned to its size, so that its words are in neighbouring banks.
+        """
         chart = self._chart
         others = own = ""
         focused = self._own_words(request)
         marks = {
-            (int(request.wavefront_numbers[i]), word)
+            (int(request.wavefront_numbers[i]), tuple(request.words[i].tolist()))
             for i in np.flatnonzero(request.active).tolist()
-            for word in request.words[i].tolist()
-            if word >= 0
         }
         inset = 1.0 if level > 5 else 0.0
-        for wavefront, word in sorted(marks):
-            x, y = chart.left + word % BANKS * self._bank, chart.top + wavefront * level
-            mark = box(x + 1, y + inset, x + self._bank - 1, y + level - inset)
-            if word in focused:
-                own += mark
-            else:
+        for wavefront, value in sorted(marks):
+            x, y = chart.left + value[0] % BANKS * self._bank, chart.top + wavefront * level
+            mark = box(x + 1, y + inset, x + len(value) * self._bank - 1, y + level - inset)
+            if focused.isdisjoint(value):
                 others += mark
+            else:
+                own += mark
         return others, own
 
     def _wavefront_numbers(self, request: Request | None) -> list[tuple[float, str]]:

@@ -123,7 +123,7 @@ def marks(lecture: Lecture, step: Step) -> list[Box]:
 
 
 @EACH
-def test_each_word_has_a_mark_in_its_bank_and_each_wavefront_a_row(number: int) -> None:
+def test_each_value_has_a_mark_over_its_banks_and_each_wavefront_a_row(number: int) -> None:
     lecture, checked = of_size(number, BANKS), 0
     panel = lecture.panel(BanksStage)
     steps = [s for s in lecture.steps if any(a.space == "shared" for a in s.accesses)]
@@ -142,25 +142,31 @@ def test_each_word_has_a_mark_in_its_bank_and_each_wavefront_a_row(number: int) 
         area = panel._chart
         rows = sorted({round(top) for _, top, *_ in drawn})
 
-        def turn_and_bank(mark: Box, rows: list[int] = rows) -> tuple[int, int]:
-            column = (mark[0] - panel._chart.left - 1) / (panel._chart.width / 32)
-            return rows.index(round(mark[1])), round(column)
+        def turn_and_banks(mark: Box, rows: list[int] = rows) -> tuple[int, list[int]]:
+            first, end = (
+                round((x - panel._chart.left) / (panel._chart.width / 32))
+                for x in (mark[0] - 1, mark[2] + 1)
+            )
+            return rows.index(round(mark[1])), list(range(first, end))
 
         served = {
-            (turn, word)
+            (turn, tuple(words))
             for turn, words in zip(
                 request.wavefront_numbers.tolist(), request.words.tolist(), strict=True
             )
-            for word in words
-            if word >= 0
+            if min(words) >= 0
         }
         assert len(drawn) == len(served)
-        assert sorted(map(turn_and_bank, drawn)) == sorted((i, word % 32) for i, word in served)
+        assert sorted(map(turn_and_banks, drawn)) == sorted(
+            (turn, [word % 32 for word in words]) for turn, words in served
+        )
         assert len(rows) == request.wavefront_count
         whole, used, _, others, own, *_ = panel.shapes(step)
         lane = set(request.words[lecture.model.thread % 32].tolist())
-        assert sorted(map(turn_and_bank, seen(own))) == sorted(
-            (turn, word % 32) for turn, word in served if word in lane
+        assert sorted(map(turn_and_banks, seen(own))) == sorted(
+            (turn, [word % 32 for word in words])
+            for turn, words in served
+            if not lane.isdisjoint(words)
         )
         assert own["fillcolor"] != others["fillcolor"]
         [whole_box], [used_box] = seen(whole), seen(used)
