@@ -63,6 +63,14 @@ class Cells:
             self.top + (row + rows) * self.height - gap,
         )  # fmt: skip
 
+    def splits(self, row: float, column: float, columns: int) -> str:
+        """The lines between some neighbours of a row."""
+        _, top, _, bottom = self.box(row, column)
+        return "".join(
+            f"M{px(self.left + (column + i) * self.width)},{px(top)}V{px(bottom)}"
+            for i in range(1, columns)
+        )
+
     def fill(self, chosen: Array) -> str:
         """The cells where `chosen` [rows, columns] is true, each on its own."""
         return _fill(self, np.ascontiguousarray(chosen, np.bool_).tobytes())

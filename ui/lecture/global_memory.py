@@ -201,7 +201,7 @@ class GlobalMemoryPanel:
         stored = step.stored.get(self._product.C)
         share = self._shares[step.number]
         growing = self._block_bounds if share else ""
-        fetched, unused, touched, own = self._accessed(step)
+        fetched, unused, touched, own, splits = self._accessed(step)
         return [
             outline(whole, palette.line, 1, palette.cell, "below"),
             *self._tile_shapes(step),
@@ -213,6 +213,7 @@ class GlobalMemoryPanel:
             outline(self._cell_lines, palette.paper, 1, layer="below"),
             outline(unused, palette.phases[Phase.LOAD], 1.5, layer="below"),
             outline(fetched, palette.phases[Phase.LOAD], 2.5),
+            outline(splits, palette.ink, 0.7),
             outline(touched, palette.ink, 1.5),
             outline(own, palette.focus, 3),
             outline(self._focus_lines, palette.focus, 2),
@@ -255,9 +256,12 @@ class GlobalMemoryPanel:
                     path += f"M{px(x)},{px(cells.top)}V{px(cells.bottom)}"
         return path
 
-    def _accessed(self, step: Step) -> tuple[str, str, str, str]:
-        """What a step accesses: fetched sectors, their unused part, cells, the focused thread's."""
-        fetched = unused = touched = own = ""
+    def _accessed(self, step: Step) -> tuple[str, str, str, str, str]:
+        """What a step accesses: fetched sectors, their unused part, cells, the focused thread's.
+
+        Cells of a vector have one frame; the last path is the lines between them.
+        """
+        fetched = unused = touched = own = splits = ""
         for access in step.accesses:
             if access.space is not MemorySpace.GLOBAL or access.name not in self._maps:
                 continue
@@ -266,6 +270,9 @@ class GlobalMemoryPanel:
             if not numbers.size:
                 continue
             touched += _cells_path(cells, numbers)
+            if access.components > 1:
+                frames, lines = _vectors_paths(cells, *access.touched_cells())
+                touched, splits = touched + frames, splits + lines
             own += _cells_path(cells, cells_of(access, self._model.thread))
             if access.kind is AccessKind.LOAD:
                 each = max(1, SECTOR_BYTES // access.element_bytes)
@@ -277,7 +284,7 @@ class GlobalMemoryPanel:
                 fetched += cells.border(mask.reshape(cells.rows, cells.columns))
                 mask[numbers] = False
                 unused += _hatch(cells, mask.reshape(cells.rows, cells.columns))
-        return fetched, unused, touched, own
+        return fetched, unused, touched, own, splits
 
     def _path_along_k(self, step: Step) -> str:
         """The way along A's columns and down B's rows, with a head where the block is now."""
@@ -403,6 +410,17 @@ def _box_around(cells: Cells, numbers: Array) -> Box:
     rows, columns = np.divmod(numbers, cells.columns)
     top, left = int(rows.min()), int(columns.min())
     return cells.box(top, left, int(rows.max()) - top + 1, int(columns.max()) - left + 1)
+
+
+def _vectors_paths(cells: Cells, numbers: Array, threads: Array) -> tuple[str, str]:
+    """A rectangle for what each thread accesses, neighbours in a row; the lines between these."""
+    _, first, counts = np.unique(threads, return_index=True, return_counts=True)
+    frames = splits = ""
+    for number, count in zip(numbers[first].tolist(), counts.tolist(), strict=True):
+        row, column = divmod(number, cells.columns)
+        frames += cells.path(row, column, 1, count)
+        splits += cells.splits(row, column, count)
+    return frames, splits
 
 
 def _cells_path(cells: Cells, numbers: Array) -> str:

@@ -63,14 +63,21 @@ class Sectors:
         return [words(points, texts, letters.small, self._palette.ink, "middle right", SANS)]
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The words that are asked for, those that nobody asks for, and the focused thread's."""
+        """The words that are asked for, those that nobody asks for, and the focused thread's.
+
+        What a lane asks for as one vector has one outline, with lines between its words.
+        """
         palette, warp = self._palette, self._warp(step)
-        used = unused = hatch = own = ""
+        used = unused = hatch = own = vectors = splits = ""
         for place, request in zip(self._places, self._of(step), strict=False):
             cells = self._rows(place, len(request.sectors))
             asked, mine = (np.zeros((cells.rows, WORDS), np.bool_) for _ in range(2))
             row_of = {sector: i for i, sector in enumerate(request.sectors)}
             for lane, touched in enumerate(request.words.tolist()):
+                if len(touched) > 1 and touched[0] >= 0:
+                    row, column = row_of[touched[0] // WORDS], touched[0] % WORDS
+                    vectors += cells.path(row, column, 1, len(touched))
+                    splits += cells.splits(row, column, len(touched))
                 for word in touched:
                     if word >= 0:
                         asked[row_of[word // WORDS], word % WORDS] = True
@@ -92,6 +99,8 @@ class Sectors:
             outline(hatch, load, 1, layer="below"),
             outline(used, load, 0, load, "below"),
             outline(own, palette.focus, 0, palette.focus, "below"),
+            outline(splits, palette.paper, 1),
+            outline(vectors, palette.ink, 2),
         ]
 
     def _rows(self, place: Rectangle, count: int) -> Cells:

@@ -267,3 +267,20 @@ def test_a_warp_that_is_not_followed_is_seen_to_copy_too(ty: int) -> None:
     copies = [step for step in lecture.steps_of("As[ty][tx] =") if step.active.any()]
     assert len(copies) == 4
     assert all(lecture.panel(CrossingsPanel).motions(step) for step in copies)
+
+
+def test_what_a_thread_loads_at_once_has_one_frame_with_a_line_between_its_cells() -> None:
+    lecture = of_query(kernel="vectors", M=16, N=16, K=16)
+    panel = lecture.panel(GlobalMemoryPanel)
+    step = next(
+        step for step in lecture.steps
+        if any(a.space is MemorySpace.GLOBAL and a.components == 4 for a in step.accesses)
+    )  # fmt: skip
+    [access] = [a for a in step.accesses if a.space is MemorySpace.GLOBAL]
+    loaded = access.touched_cells()[0].reshape(-1, 4).tolist()
+    cells = panel._maps[access.name]
+    _, _, touched, _, splits = panel._accessed(step)
+    for first, *_, last in loaded:
+        assert last == first + 3
+        assert cells.path(*divmod(first, cells.columns), 1, 4) in touched
+    assert splits.count("M") == 3 * len(loaded)
