@@ -22,7 +22,7 @@ from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box, Motion, Walk, Wall
 from ui.drawing.palette import Palette
-from ui.drawing.paths import box
+from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.cells import Cells
 from ui.lecture.letters import Letters, text_width
@@ -35,7 +35,9 @@ LANES = 0.7  # of the way from the left to the right, the width of a row
 GATE = 0.86  # of the same way, where the gate stands
 PAST = 0.27  # of the same way, how far a row has come that reaches past the gate
 POST = 6.0  # pixels, the gate's width
-STUB = 7.0  # pixels, what is left of an open gate above and below the rows
+STUB = 7.0  # pixels, the gate above and below the rows
+SWING = 4.0  # pixels, how far outside these the end of an open leaf is
+LEAF = 0.13  # of the way from the left to the right, each of the two leaves of an open gate
 
 Moment = tuple[float, int]  # an outer iteration, -1 before the first, and a line
 
@@ -195,14 +197,20 @@ class WarpRows:
         return self._gate, top, self._gate + POST, bottom
 
     def _gates(self, step: Step) -> tuple[str, str, str, str]:
-        """The gate: nobody before it; closed; open, its ends alone; removed, with a warp past it.
+        """The gate: nobody before it; closed; open, its leaves aside; removed, with a warp past it.
 
         A kernel without a barrier has none.
         """
         top, bottom = self.cells.top - STUB, self.cells.bottom + STUB
         if self.is_open(step):
-            ends = self._gate_box(top, top + STUB), self._gate_box(bottom - STUB, bottom)
-            return "", "", "".join(box(*end) for end in ends), ""
+            end = self._gate + LEAF * self._way
+            leaves = "".join(
+                f"M{px(self._gate)},{px(hinge)}L{px(end)},{px(hinge - way * SWING)}"
+                f"V{px(hinge)}L{px(self._gate + POST)},{px(hinge + way * STUB)}"
+                f"H{px(self._gate)}Z"
+                for hinge, way in ((top, 1), (bottom, -1))
+            )
+            return "", "", leaves, ""
         gate = box(*self._gate_box(top, bottom))
         if self._early(step):
             return "", "", "", gate

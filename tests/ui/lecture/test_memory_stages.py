@@ -356,6 +356,7 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
             "thread", lecture.model.thread
         )
         assert bool(seen(panel.shapes(step)[5])) == (bool(waits) and not is_open)
+        assert panel.shapes(step)[7]["path"].count("M") == (2 if is_open else 1)  # its leaves
         text = text_of(lecture, step, ThreadsStage)
         states = panel.changing(step)[-1]["text"]
         assert [state == "waits" for state in states] == [
