@@ -282,7 +282,7 @@ class ProductStage:
         return [
             *self._left.shapes(left), *self._top.shapes(top), *self._sums.shapes(sums),
             *([] if self._sectors is None else self._sectors.shapes(step)),
-            outline(shared, palette.focus, 2, dash="dot"),
+            outline(shared, palette.focus, 1.5),
         ]  # fmt: skip
 
     def windows(self, step: Step) -> Windows:

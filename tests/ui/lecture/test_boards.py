@@ -169,7 +169,7 @@ def test_factors_stand_in_line_with_their_sum(number: int) -> None:
 
 
 def check_lines(lecture: Lecture, not_in_line: set[int]) -> None:
-    """Factors stand in line with their sum; dots mark the sums that share one of them."""
+    """Factors stand in line with their sum; thin frames mark the sums that share one of them."""
     steps = products(lecture)
     places = [[centre(box) for box in focus_boxes(lecture, step)] for step in steps]
     assert all(len(three) == 3 for three in places)
@@ -180,9 +180,9 @@ def check_lines(lecture: Lecture, not_in_line: set[int]) -> None:
     marked = 0
     for step in steps:
         [board] = [panel for panel in lecture.panels(ProductStage) if panel.matches(step)]
-        dotted = board.shapes(step)[-1]
-        assert dotted["line"]["dash"] == "dot"
-        drawn = [thread_of(board, step, centre(box)) for box in seen(dotted)]
+        thin = board.shapes(step)[-1]
+        assert thin["line"]["dash"] == "solid", "dots are a hazard's"
+        drawn = [thread_of(board, step, centre(box)) for box in seen(thin)]
         shown = {
             thread_of(board, step, point) for point in board._sums.cells.centres()
         } if not board._board.sums.own else set()  # fmt: skip
