@@ -36,6 +36,7 @@ from ui.lecture.warp_rows import WarpRows
 HEAD = 7.0  # pixels, of an arrow's head
 BEND = 0.5  # of the way, where an arrow's curve has its handles
 PALER = 0.4  # of the paper in a line's colour: a number that it crosses is still read
+FRAME = 3.0  # pixels, from the focused thread's own sums to the frame around them
 THIN = 1.0  # pixels, a line from global memory to a reader, which a load's arrow stands out from
 MOST = 64  # values that travel at a step
 Board = ProductStage | FragmentsStage
@@ -105,6 +106,7 @@ class CrossingsPanel:
                 border = [shape | {"path": "M0,0Z"} for shape in border]
         return [
             *border,
+            outline(self._own_sums(step, board), palette.focus, 2),
             outline(far_fans, mix(palette.focus, palette.paper, PALER), THIN),
             *(outline(path, mix(colour, palette.paper, PALER), 2.5)
               for path, colour in (
@@ -216,13 +218,30 @@ class CrossingsPanel:
         """Where a thread stands among the warps, for what it loads into its registers."""
         return None if self._gate is None else self._gate.box(step, thread)
 
+    def _own_sums(self, step: Step, board: Board | None) -> str:
+        """A frame around the focused thread's own sums, and a line from its lane under them."""
+        around = board.own_sums(step) if isinstance(board, ProductStage) else None
+        if around is None:
+            return ""
+        left, top, right, bottom = around
+        path = box(left - FRAME, top - FRAME, right + FRAME, bottom + FRAME)
+        lane = self._lane_box(step, self._model.thread)
+        if lane is not None and lane[1] > bottom + FRAME:
+            x, _ = _middle(lane)
+            end = min(max(x, left), right)
+            path += f"M{px(x)},{px(lane[1])}L{px(end)},{px(bottom + FRAME)}"
+        return path
+
     def _fans(self, step: Step, board: Board) -> tuple[str, str]:
         """Lines from each cell that the focused thread reads to all threads that read it now.
 
-        Those from the chip, and those from global memory.
+        Those from the chip, and those from global memory. A thread with sums of its own reads
+        alone: a line leads from each of its factors to the sum.
         """
         near = far = ""
         thread = self._model.thread
+        if isinstance(board, ProductStage) and board.own_sums(step) is not None:
+            return "".join(_line(*ends) for ends in board.focused_factors(step)), ""
         for access in board.factor_accesses(step):
             if not (access.active[thread] and access.in_bounds[thread]):
                 continue

@@ -315,6 +315,31 @@ class ProductStage:
         """Whether the sums are many of the focused thread, not one of each."""
         return self._board.sums.own
 
+    def own_sums(self, step: Step) -> Box | None:
+        """Where the focused thread's sums stand; None where each thread has one."""
+        cells, content = self._sums.cells, self._contents(step)[2]
+        if content is None or not self._board.sums.own:
+            return None
+        rows, columns = (
+            min(most, size - first)
+            for most, size, first in zip(
+                (cells.rows, cells.columns), content.shape, content.start, strict=True
+            )
+        )
+        return (
+            cells.left, cells.top,
+            cells.left + columns * cells.width, cells.top + rows * cells.height,
+        )  # fmt: skip
+
+    def focused_factors(self, step: Step) -> list[tuple[Box, Box]]:
+        """Where the focused thread's factors stand, each with the sum that it goes into."""
+        if not self._has_focus(step):
+            return []
+        left, top, sums = map(
+            Window.focused, (self._left, self._top, self._sums), self._contents(step)
+        )
+        return [(place.box, total.box) for place in (*left, *top) for total in sums]
+
     def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
         """Where a factor's cell stands; None if it is not in view."""
         windows = zip((self._left, self._top), self._contents(step)[:2], strict=True)

@@ -132,7 +132,7 @@ def test_a_copy_crosses_the_border_in_an_arrow_for_each_run_of_neighbours() -> N
     lecture = of_query(kernel="tiled", M=8, N=8, K=8, TILE=4)
     panel = lecture.panel(CrossingsPanel)
     for step in lecture.steps:
-        _, fans, loads, stores = panel.shapes(step)
+        *_, fans, loads, stores = panel.shapes(step)
         line = lecture.line(step)
         copies = line.startswith(("As[", "Bs["))
         assert arrows(loads) == (4 if copies else 0)  # a row of a tile each
@@ -147,7 +147,7 @@ def test_a_row_that_lies_across_rows_of_a_matrix_crosses_cell_by_cell() -> None:
     [b] = [one for one in step.accesses if one.name == "B"]
     assert len({cell for cell, _ in of_warp(lecture, a)}) == 8, "a cell of each row of A"
     assert len({cell for cell, _ in of_warp(lecture, b)}) == 1
-    assert arrows(lecture.panel(CrossingsPanel).shapes(step)[2]) == 8 + 8
+    assert arrows(lecture.panel(CrossingsPanel).shapes(step)[-2]) == 8 + 8
 
 
 @pytest.mark.parametrize("kernel", ["tiled", "naive"])
@@ -161,7 +161,7 @@ def test_a_line_leads_from_a_cell_to_each_thread_that_reads_it_now(kernel: str) 
                 cells, threads = access.touched_cells()
                 [own] = set(cells[threads == thread].tolist())
                 readers += np.unique(threads[cells == own]).size
-        far, near, loads, _ = panel.shapes(step)
+        *_, far, near, loads, _ = panel.shapes(step)
         assert arrows(far if kernel == "naive" else near) == readers, step.number
         assert not arrows(near if kernel == "naive" else far)
         assert bool(arrows(loads)) == (kernel == "naive")
@@ -207,7 +207,7 @@ def test_on_a_phone_a_copy_goes_down_to_the_chip_and_a_sum_up_into_c(look: Look)
     assert areas.far is not None
     assert areas.chip is not None
     for step in lecture.steps:
-        _, fans, loads, stores = panel.shapes(step)
+        *_, fans, loads, stores = panel.shapes(step)
         line = lecture.line(step)
         assert arrows(loads) == (4 if line.startswith(("As[", "Bs[")) else 0)
         assert arrows(stores) == (4 if line.startswith("C[") else 0)
@@ -284,3 +284,27 @@ def test_what_a_thread_loads_at_once_has_one_frame_with_a_line_between_its_cells
         assert last == first + 3
         assert cells.path(*divmod(first, cells.columns), 1, 4) in touched
     assert splits.count("M") == 3 * len(loaded)
+
+
+def test_the_sums_of_one_thread_are_framed_and_its_factors_lead_to_the_sum_they_go_into() -> None:
+    lecture = of_query(kernel="registers", M=16, N=16, K=16)
+    thread, panel = lecture.model.thread, lecture.panel(CrossingsPanel)
+    lane = lecture.panel(WarpRows)
+    for step in spread(lecture.steps_of("acc[i][j] +="), 8):
+        frame, _, fans, _, _ = panel.shapes(step)
+        assert frame["line"]["color"] == LIGHT.focus
+        around, tie = frame["path"].split("Z")
+        [(left, top, right, bottom)] = seen({"path": f"{around}Z"})
+        _, _, sums = lecture.panel(ProductStage).windows(step)
+        for x, y in sums[0].cells.centres():
+            assert left < x < right
+            assert top < y < bottom
+        x, y, _, end = map(float, re.findall(r"[\d.]+", tie))
+        box = lane.box(step, thread)
+        assert box[0] <= x <= box[2]
+        assert (y, end) == pytest.approx((box[1], bottom), abs=0.1)
+        assert arrows(fans) == 2
+    tiled = of_query(kernel="tiled", M=8, N=8, K=8, TILE=4)
+    assert all(
+        tiled.panel(CrossingsPanel).shapes(step)[0]["path"] == "M0,0Z" for step in tiled.steps
+    )
