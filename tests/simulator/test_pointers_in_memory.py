@@ -172,5 +172,5 @@ def test_pointers_that_a_launch_cannot_give() -> None:
     with pytest.raises(LaunchError, match="holds 2 pointers; the array has 3 rows"):
         run(rows, q=ROWS, p=ROWS, o=np.zeros(1, np.int32))
     given = '__device__ const char* word = "abc"; __global__ void k(char* o) { o[0] = word[0]; }'
-    with pytest.raises(SourceError, match="the text can set to nullptr alone"):
+    with pytest.raises(SourceError, match="the code can set only to nullptr"):
         run(given, o=np.zeros(1, np.int8))

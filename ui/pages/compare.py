@@ -343,7 +343,7 @@ def draw_recording(run: RecordedRun, lead: DeltaGenerator | None) -> None:
     st.caption(
         f"{run.when:%Y-%m-%d %H:%M} UTC, driver {device.driver or device.driver_cuda}, CUDA "
         f"{device.cuda_runtime}, cuBLAS {device.cublas}, CuPy {device.cupy}. "
-        "Written by `python -m gpu record`; no figure was entered by hand."
+        "Written by `python -m gpu`; no figure was entered by hand."
     )
     sizes = {performance.size_name(size): index for index, size in enumerate(run.sizes)}
     usual = next((name for name, index in sizes.items() if run.sizes[index] == (4096,) * 3), None)
