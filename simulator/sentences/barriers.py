@@ -29,7 +29,7 @@ def spoken_at_barrier(
         blocks = recording.launch.blocks
         return (
             f"reaches the grid's barrier: all {total} threads of the block are there, and go on "
-            f"once those of all {blocks} blocks are",
+            f"once the threads of all {blocks} blocks are",
             f"reaches the grid's barrier, where all {blocks} blocks wait for each other",
             "reaches the grid's barrier",
         )
@@ -39,7 +39,7 @@ def spoken_at_barrier(
             f"{votes}reaches the barrier: all are there and go on",
         )
     return (
-        f"{votes}waits at the barrier: {count} of the block's {total} threads have come",
+        f"{votes}waits at the barrier: {count} of the block's {total} threads have arrived",
         f"{votes}waits at the barrier",
     )
 
@@ -51,7 +51,7 @@ def spoken_of_absent(recording: Recording, step: Step, thread: int) -> tuple[str
             where = describe_place(Absent((thread,), group.line, group.waits))
             come = int(arrived(recording, step).sum())
             threads = f"{come} thread{'s wait' if come > 1 else ' waits'}"
-            return (f"never comes to this barrier, where {threads}: it {where}.",)
+            return (f"never reaches this barrier, where {threads}: it {where}.",)
     return ()
 
 

@@ -49,7 +49,7 @@ def round_up_warps(change: str, line: int) -> Words:
 
 def write_guard(change: str, was: str, line: int) -> Words:
     """Another size, or another comparison, in a guard."""
-    return f"Write `{change}` for `{was}` in line {line}.", "The guard checks another edge."
+    return f"Write `{change}` for `{was}` in line {line}.", "The guard checks a different edge."
 
 
 def write_size(size: str, was: str, whole: str, line: int) -> Words:

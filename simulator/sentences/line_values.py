@@ -144,7 +144,7 @@ def stored_by(formatter: ExpressionFormatter) -> str:
     number = format_number(moved.values[formatter.thread])
     inside = [bool(access.in_bounds[formatter.thread]) for access in (load, store) if access]
     if inside == [False, True]:
-        return f"{names[0]} = {number}, for {names[1]} is out of bounds"
+        return f"{names[0]} = {number}, since {names[1]} is out of bounds"
     if not all(inside):
         return "out of bounds: nothing is moved"
     if moved.kind is AccessKind.ATOMIC:

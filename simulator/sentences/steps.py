@@ -152,8 +152,8 @@ def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, 
         total = step.active.size
         if isinstance(step.statement, Barrier) and arrived(recording, step).all():
             return (
-                f"has waited at the barrier: the last of the block's {total} threads has come, and "
-                "all go on.",
+                f"has waited at the barrier: the last of the block's {total} threads has arrived, "
+                "and all go on.",
                 "has waited at the barrier: all go on.",
             )
         return ("waits at the barrier while others run this line.", "waits at the barrier.")

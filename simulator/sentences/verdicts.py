@@ -12,7 +12,7 @@ from simulator.observers.hazards.hazard_kind import VERBS
 # Sizes --------------------------------------------------------------------------------------------
 
 RAN = "It ran to its end."
-NO_TILE = "Not judged, for a GPU takes no such tile: "
+NO_TILE = "Not judged, because a GPU takes no such tile: "
 
 
 def size_text(found: Mapping[str, int]) -> str:
@@ -32,7 +32,7 @@ def running(found: Mapping[str, int]) -> str:
 
 def not_judged(seconds: float) -> str:
     """A size for which none of the seconds for all of them is left."""
-    return f"Not judged: the {seconds:g} seconds for further sizes were over."
+    return f"Not judged: the {seconds:g} seconds for further sizes were used up."
 
 
 def renamed(roles: str) -> str:
@@ -60,7 +60,7 @@ def right(title: str) -> str:
 
 def right_by_luck(title: str, hazard: str) -> str:
     """The results of one size are right, since an access outside an array was dropped."""
-    return f"{title} is right only since an access was dropped: {hazard}"
+    return f"{title} is right only because an access was dropped: {hazard}"
 
 
 def with_fractions(sentence: str) -> str:
@@ -253,7 +253,7 @@ def seen_at(found: Mapping[str, int]) -> str:
 
 def computes_instead(title: str, task: str) -> str:
     """A wrong product that is another one."""
-    return f"It computes {title}: choose that under Launch, or by --task {task}, if it is meant."
+    return f"It computes {title}: choose that under Launch, or by --task {task}, if that is meant."
 
 
 def asks_for_cells(arrays: Sequence[str]) -> str:

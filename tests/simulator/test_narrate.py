@@ -195,7 +195,7 @@ def test_stores_are_numpys_and_threads_past_the_edge_have_finished(
 IDLE = {
     "barrier": ("waits at the barrier while others run this line.", "waits at the barrier."),
     "open": (
-        "has waited at the barrier: the last of the block's 64 threads has come, and all go on.",
+        "has waited at the barrier: the last of the block's 64 threads has arrived, and all go on.",
         "has waited at the barrier: all go on.",
     ),
     "finished": ("has finished; others run this line.", "has finished."),
@@ -403,7 +403,7 @@ def odd() -> Recording:
         ("break", 0, 3, ("leaves the loop.",)),
         ("float u;", 0, 0, ("gets a register for u, which has no value yet.",)),
         ("return", 0, 2, ("has finished.",)),
-        ("__syncthreads", 0, 0, ("waits at the barrier: 1 of the block's 4 threads have come.",
+        ("__syncthreads", 0, 0, ("waits at the barrier: 1 of the block's 4 threads have arrived.",
                                  "waits at the barrier.")),
     ],
 )  # fmt: skip

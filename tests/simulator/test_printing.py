@@ -144,8 +144,8 @@ STOPS = {
     "its text": ("assert(x[i] < 7 && i != 3);", "failed-assertion", 5,
                  "fails assert(x[i] < 7 && i != 3), which ends the launch"),
     "with commas": ("assert((i, x[i] >= 0) || fmaxf(1, 2) < 0);", "", 0, ""),
-    "a trap": ("if (i == 9) __trap();", "trap", 1, "comes to __trap()"),
-    "a breakpoint": ("if (i > 29) __brkpt();", "trap", 2, "comes to __brkpt()"),
+    "a trap": ("if (i == 9) __trap();", "trap", 1, "reaches __trap()"),
+    "a breakpoint": ("if (i > 29) __brkpt();", "trap", 2, "reaches __brkpt()"),
     "one that holds": ("assert(i < 32);", "", 0, ""),
 }  # fmt: skip
 

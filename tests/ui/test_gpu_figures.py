@@ -258,7 +258,7 @@ def with_counters(kernel: KernelResult, **shares: float) -> KernelResult:
         ({"shared_load_wavefronts": 0.26, "shared_load_requests": 0.25}, "tiled runs 25."),
         ({"shared_store_wavefronts": 0, "shared_store_requests": 0.04}, "it counted 4%."),
         ({"shared_store_wavefronts": 0, "shared_store_requests": 0, "shared_load_requests": 0.1},
-         "an asynchronous copy from global to shared memory passes no register"),
+         "an asynchronous copy from global to shared memory passes through no register"),
         ({"shared_load_wavefronts": 1.5}, "tiled shows 125% of the predicted shared wavefronts: "
          "the recorded counters do not say why"),
     ],

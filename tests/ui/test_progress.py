@@ -69,9 +69,9 @@ def test_hints_are_as_many_as_there_are(given: int, opened: int) -> None:
 
 
 HOSTILE = {
-    "nothing": (b"", "no JSON"),
-    "no text": (b"\xff\xfe\x00", "no JSON"),
-    "nested": (b"[" * 1_000_000, "no JSON"),
+    "nothing": (b"", "not JSON"),
+    "no text": (b"\xff\xfe\x00", "not JSON"),
+    "nested": (b"[" * 1_000_000, "not JSON"),
     "a list": (b"[]", "The file of progress is wrong: expected object"),
     "no exercises": (b'{"format": 1}', "lacks exercises"),
     "another format": (b'{"format": 2, "exercises": {}}', "has format 2; this reads 1"),

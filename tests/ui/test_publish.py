@@ -188,8 +188,8 @@ def test_what_is_not_tilewises_stays(tmp_path: Path, capsys: pytest.CaptureFixtu
         ("new", "kernel=nope", "kernel = “nope” is none of"),
         ("new", "M", "M = “” is not a whole number"),
         ("new", "nonsense", "The address of this kernel has no “nonsense”"),
-        ("new", "&", "'&' is no view; write one as kernel=tiled&M=8"),
-        ("new", "http://[::1", "'http://[::1' is no view; write one as kernel=tiled&M=8"),
+        ("new", "&", "'&' is not a view; write one as kernel=tiled&M=8"),
+        ("new", "http://[::1", "'http://[::1' is not a view; write one as kernel=tiled&M=8"),
     ],
 )
 def test_what_cannot_be_published_is_said_in_a_sentence(

@@ -67,7 +67,7 @@ def test_tiles_of_any_size_are_at_one_scale() -> None:
     [
         ({}, r"took 1.06 times as long .* has the bits .* within 0.4%\."),
         ({"ratio": 1.31}, r"took 1.06 to 1.31 times .* Of padded with TILE 32 that is more"),
-        ({"same_bits": False}, "C of padded with TILE 32 has other bits"),
+        ({"same_bits": False}, "C of padded with TILE 32 has different bits"),
         ({"sum_error": -0.041}, r"do not add up .*: padded with TILE 32 -4.1%\."),
     ],
 )
@@ -203,7 +203,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
             "while this one waits for its wavefronts, the other 31",
         ),
         (0.5, (4, 1), "holds 4 of these blocks and 1 of the others"),
-        (60.0, (1, 1), "neither the simulator's counts nor the hardware's say"),
+        (60.0, (1, 1), "Neither the simulator's counts nor the hardware's say"),
     ],
 )
 def test_what_does_not_go_together_has_a_reason(

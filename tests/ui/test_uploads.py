@@ -63,8 +63,8 @@ HOSTILE = {
     "half a ZIP": ([("a.zip", packed({"a.cu": KERNEL})[:-30])], "cannot be read as a ZIP"),
     "a ZIP in a ZIP": ([("a.zip", packed({"b.zip": packed({"a.cu": KERNEL})}))], "Nothing here is"),
     "no UTF-8": ([("a.cu", b"\xff\xfe")], "is not text in UTF-8"),
-    "a line in a name": ([("a.zip", packed({"a\n#import b.h": ""}))], "is no name for a file"),
-    "no name": ([("a.zip", packed({"../.h": "", "..": ""})), ("..", b"")], "no name for a file"),
+    "a line in a name": ([("a.zip", packed({"a\n#import b.h": ""}))], "is not a name for a file"),
+    "no name": ([("a.zip", packed({"../.h": "", "..": ""})), ("..", b"")], "not a name for a file"),
     "no kernel": ([("a.h", b"int i;\n"), ("b.h", b"int j;\n")], "None of these files has a kernel"),
 }  # fmt: skip
 

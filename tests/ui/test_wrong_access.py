@@ -146,10 +146,11 @@ def test_the_sentence_of_an_access_outside_says_which_element_of_how_many() -> N
     assert wrong.access.name == "A"
     lecture = lecture_of(view, thread)
     assert (
-        "⚠ reads A[234], but A has 234 elements: here 0, on a GPU anything; 0 belongs in As[5][0]."
+        "⚠ reads A[234], but A has 234 elements: here 0, but anything on a GPU; "
+        "0 belongs in As[5][0]."
     ) in said(lecture, number)
     values = narrate.values(lecture.recording, lecture.steps[number], thread)
-    assert values[0] == "As[5][0] = 0, for A[234] is out of bounds"
+    assert values[0] == "As[5][0] = 0, since A[234] is out of bounds"
     texts = lecture.drawn(lecture.steps[number], CopyStage)[0]
     assert any("[234] is outside" in text for one in texts for text in one["text"])
     number, thread, _ = first(view, Fault.OUTSIDE, is_load=False)
@@ -194,7 +195,7 @@ def test_an_unset_cell_is_told_without_a_right_run_too() -> None:
                            Schedule.ASCENDING), 0)  # fmt: skip
     number = next(s.number for s in lecture.steps_of("acc +=") if s.loops[1].iteration == 4)
     told = said(lecture, number)
-    assert "⚠ reads Bs[4][0], which nobody has written: here 0, on a GPU anything" in told
+    assert "⚠ reads Bs[4][0], which nobody has written: here 0, but anything on a GPU" in told
     assert "thread (0, 4) writes it later." in told
     assert "belongs" not in told
 
@@ -256,9 +257,9 @@ def test_a_divergent_barrier_says_who_waits_and_where_the_others_are(
         lecture, step.number
     )
     texts = " ".join(lecture.panel(ThreadsStage).changing(step)[0]["text"])
-    assert f"⚠ Only {come} of 64 threads come to this barrier. T{name[1:]}." in texts
+    assert f"⚠ Only {come} of 64 threads reach this barrier. T{name[1:]}." in texts
     told = said(alone(recording, first_absent), step.number)
-    assert "never comes to this barrier" in told
+    assert "never reaches this barrier" in told
     assert where.replace("go ", "goes ").replace("wait ", "waits ") in told
 
 

@@ -22,10 +22,10 @@ from ui.analysis.right_values import Fate, RightValues, differ, stored_value
 class Fault(StrEnum):
     """What is wrong with an access."""
 
-    VALUE = "another value than in the run without the fault"
+    VALUE = "a different value from the run without the fault"
     UNSET = "a cell that nobody has written"
     OUTSIDE = "an element that the array does not have"
-    MISALIGNED = "an address that is no multiple of the access's width"
+    MISALIGNED = "an address that is not a multiple of the access's width"
     STRAY = "an element that the run without the fault does not access there"
 
 

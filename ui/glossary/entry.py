@@ -150,5 +150,5 @@ def _parse_scene(comment: str, line: int) -> SmallScene:
         raise _error(line, f"This is no scene: {error}") from None
     if mark is not None and not is_place(mark, view):
         scenes = "two scenes" if view.comparison else "one scene"
-        raise _error(line, f"{mark} is no place of {scenes}.")
+        raise _error(line, f"{mark} is not a place of {scenes}.")
     return SmallScene(view, mark)

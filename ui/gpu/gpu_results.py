@@ -198,7 +198,7 @@ def show_tables(comparison: Comparison) -> None:
         "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
         "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
         "an element over the typical size of one, and the norm of all errors over C's; bound: "
-        "what rounding explains of the largest for this K. GB/s counts A and B read once and C "
+        "how much of the largest rounding explains for this K. GB/s counts A and B read once and C "
         "written once."
     )
     for sentence in explain_steadiness(comparison, performance.kernel_label):
@@ -314,7 +314,7 @@ def show_scaling(run: RecordedScaling) -> None:
             "A GPU stands for a block and its memory for shared memory: its panel of B above its "
             "tile of C, its panel of A to the left, K drawn short. A1 is the piece of A that GPU 1 "
             "has from the beginning. Filled: in this GPU's memory; dashed: on its way; thick "
-            "outline in C: computed now. K is not cut, so that the kernel's text is unchanged."
+            "outline in C: computed now. K is not cut, so the kernel's code is unchanged."
         )
     of_time = right.segmented_control(
         "Bars", ("Times as fast", "Milliseconds"), default="Times as fast", key="scale_unit",
@@ -349,7 +349,7 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
         alt=f"Share of cuBLAS at each M x N x K: {shapes_chart.describe(shapes)}.",
     )  # fmt: skip
     st.caption(
-        "A mark is a shape, a large one much work; blue is faster than cuBLAS, orange slower. For "
+        "A mark is a shape, larger for more work; blue is faster than cuBLAS, orange slower. For "
         "each the kernel was chosen from times of its waves that were measured beforehand, and "
         "verified; filling C with zeros and copying rows of B are part of its time."
     )

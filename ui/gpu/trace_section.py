@@ -40,7 +40,7 @@ PHASES, BESIDES, PLACES, WAVES, COUNTS, NUMBERS = TABS = (
     "Phases", "Outside the inner loop", "Multiprocessors", "Waves", "Counted and clocked",
     "Every number",
 )  # fmt: skip
-RATIO = "At the end of a name stands the traced kernel's time over the plain one's."
+RATIO = "The number after a name is the traced kernel's time over the plain one's."
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def _show_phases(name: str, found: Traced) -> None:
         figure, alt = traced_phases.draw_phases(shown, text_colour()), traced_phases.describe_phases
         caption = (
             f"{'All at one scale: a' if len(shown) > 1 else 'A'} row is a block's whole life, "
-            "whatever it takes, and its "
+            "however long it is, and its "
             "parts are phases in the order of the code; those of the loop over tiles stand for all "
             "tiles. Colours are those of the scene's timeline. The wait for values from global "
             "memory is in the copying: they are there before they are stored in shared memory. "

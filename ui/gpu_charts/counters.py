@@ -179,14 +179,14 @@ def explain(comparison: Comparison, count: str) -> list[str]:
     if uncounted:
         sentences.append(
             f"{_list(uncounted, count)}: an asynchronous copy from global to shared memory passes "
-            "no register, and the hardware does not count it as a shared store. Of those in the "
-            f"text of {performance.phrase(uncounted[0].kernel)} it counted "
+            "through no register, and the hardware does not count it as a shared store. Of those "
+            f"in the code of {performance.phrase(uncounted[0].kernel)} it counted "
             f"{uncounted[0].share('shared_store_requests') or 0:.0%}."
         )
     if others:
         sentences.append(
             f"{_list(others, count)}: the recorded counters do not say why. The simulator counts "
-            "the text as it is written, the hardware what the compiler made of it."
+            "the code as it is written, the hardware what the compiler made of it."
         )
     return sentences
 

@@ -86,7 +86,7 @@ def summarize(scaling: Scaling, gpus: int) -> str:
         f"{size_name(scaling.size)} takes {format_milliseconds(run.ms)}, with {run.way}, "
         f"while {(run.bytes_moved or 0) / 1e9:.2g} GB move."
     )
-    return f"{sentence} Its C has the bits of one GPU's." if run.same_bits else sentence
+    return f"{sentence} Its C has the same bits as one GPU's." if run.same_bits else sentence
 
 
 def explain_loss(scaling: Scaling, gpus: int) -> str:

@@ -245,8 +245,8 @@ def _why_moved(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
     too_long = beside.clocked > (beside.counted or 0.0)
     if ratio and not is_near(ratio, 1.0) and (ratio > 1) is too_long:
         return (
-            "global memory is reached through the same port as shared memory, of which this kernel "
-            f"asks {_times(ratio)} as many wavefronts for the same work."
+            "global memory is reached through the same port as shared memory, and this kernel asks "
+            f"shared memory for {_times(ratio)} as many wavefronts for the same work."
         )
     if beside.pair.phase.kind is Kind.STORE:
         return "a count says how much is stored, not how long a warp waits until it can."
@@ -271,7 +271,7 @@ def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
             "It is hidden by other warps: while this one waits for its wavefronts, the other "
             f"{one.warps_at_once - 1:,} of its multiprocessor work."
         )
-    return "What else makes it longer neither the simulator's counts nor the hardware's say."
+    return "Neither the simulator's counts nor the hardware's say what else makes it longer."
 
 
 def _busy(beside: Beside, one: CountedLaunch) -> list[str]:

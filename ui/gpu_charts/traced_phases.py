@@ -169,7 +169,7 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
         )
     wrong = [trace for trace in traces if not trace.same_bits]
     told.append(
-        f"C of {_list(wrong)} has other bits than the plain kernel's: do not trust its phases."
+        f"C of {_list(wrong)} has different bits from the plain kernel's: do not trust its phases."
         if wrong
         else "Every C has the bits of the plain kernel's."
     )
@@ -206,8 +206,8 @@ def explain_sample(traces: Sequence[Trace]) -> str:
         for trace, ours, every in unlike
     )
     return (
-        "The blocks whose warps were followed ran for another time than the median of the launch: "
-        f"{told}."
+        "The blocks whose warps were followed ran for a different time from the median of the "
+        f"launch: {told}."
     )
 
 

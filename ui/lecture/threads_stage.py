@@ -84,7 +84,7 @@ class ThreadsStage:
     def _describe_absent(self, come: int, missing: tuple[Absent, ...]) -> tuple[str, ...]:
         """Who waits in vain, and where the others are."""
         letters, room = self._letters, self._words.width
-        first = f"⚠ Only {come} of {self.rows.threads} threads come to this barrier."
+        first = f"⚠ Only {come} of {self.rows.threads} threads reach this barrier."
         lines = list(fit((first,), letters.sentence, room, LINES))
         for group in missing:
             text = describe_absent(self._model.recording, group)
@@ -104,10 +104,10 @@ class ThreadsStage:
             return self._describe_absent(come, missing)
         if isinstance(step.statement, Barrier):
             if waits == total:
-                text = f"The last of the {total} threads has come to the barrier: all go on."
+                text = f"The last of the {total} threads has reached the barrier: all go on."
             else:
                 text = (
-                    f"{waits} of {total} threads wait at the barrier, the others have yet to come."
+                    f"{waits} of {total} threads wait at the barrier; the others have yet to come."
                 )
         elif isinstance(step.statement, Return):
             text = f"{active} of {total} threads have finished."

@@ -318,7 +318,7 @@ class _Reader:
         try:
             return parse_address(name_small(query))
         except ValueError as error:
-            raise self._error(f"{query!r} is no view: {error}") from None
+            raise self._error(f"{query!r} is not a view: {error}") from None
 
     def _stops(self, found: _Stops) -> Stops:
         count = len(found.stop)
@@ -332,7 +332,7 @@ class _Reader:
             view = self._view(one.view or found.view, one.step)
             if not is_place(one.mark, view):
                 scenes = "two scenes" if view.comparison else "one scene"
-                raise self._error(f"{one.mark} is no place of {scenes}.")
+                raise self._error(f"{one.mark} is not a place of {scenes}.")
             stops.append(Stop(view, one.text, one.mark))
         return Stops(tuple(stops), found.more)
 

@@ -140,7 +140,7 @@ def read(data: bytes) -> Progress:
     try:
         found: Any = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise ValueError("The file is no JSON text, so no file of progress.") from None
+        raise ValueError("The file is not JSON, so it is not a file of progress.") from None
     file = decode(_File, found, "The file of progress")
     if file.format != FORMAT:
         raise ValueError(f"The file of progress has format {file.format}; this reads {FORMAT}.")
@@ -184,7 +184,7 @@ def _check_text(name: str, text: str) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise ValueError(f"The code for {name} has half of a letter; write it anew.") from None
+        raise ValueError(f"The code for {name} has half of a letter; write it again.") from None
     if size > MAX_TEXT_BYTES:
         raise ValueError(
             f"The code for {name} has {size:,} bytes; a kernel's has up to {MAX_TEXT_BYTES:,}."

@@ -165,7 +165,7 @@ def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Giv
         return
     right = words(question, numbers, right_answer(question, numbers))
     if question.kind is Kind.ORDER:  # what was said stands above, with its numbers
-        said = f"You said another order. It is: {right}."
+        said = f"You chose a different order. It is: {right}."
     else:
         said = f"You said {words(question, numbers, given.answer)}; it is {right}."
     st.error(f"**{said}** {found.because}", icon=WRONG)

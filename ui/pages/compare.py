@@ -139,7 +139,9 @@ def explain_missing(status: Status, on_cluster: bool) -> None:
                 column.markdown(f"**{COMPONENT_NAMES.get(part, part)}**  \n{MARKS[state]}")
         cluster = shared_cluster()
         if cluster and not on_cluster:
-            st.markdown("On the cluster no worker has a GPU. This makes one of a machine that has:")
+            st.markdown(
+                "No worker of the cluster has a GPU. This makes a worker of a machine that has one:"
+            )
             st.code(cluster.join_command, language=None)
         st.button("Look again", icon=":material/refresh:", on_click=reset_status)
 

@@ -296,7 +296,7 @@ def draw_files(draft: Draft, own: UserKernel | None) -> None:
             "application/zip", ":material/folder_zip:",
         )  # fmt: skip
     if own is None:
-        st.caption("A link is made of code that compiles.")
+        st.caption("A link is made only of code that compiles.")
         return
     link = own_link.encode(own)
     if link is None:
@@ -317,7 +317,7 @@ def draw_uploaded(draft: Draft, uploaded: Sequence[tuple[str, bytes]]) -> None:
         ((name, text),) = texts.items()
         draft.choose(text, name)
         st.rerun()
-    st.caption("Several of these files have kernels: which one is to be opened?")
+    st.caption("Several of these files have kernels: which one should be opened?")
     for number, (name, text) in enumerate(texts.items()):
         st.button(
             plain_text(name), key=f"opened_{number}", width="stretch", on_click=draft.choose,

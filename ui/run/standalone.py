@@ -36,7 +36,7 @@ def parse_address(address: str) -> View:
 
     Raises as parse_view.
     """
-    no_view = ValueError(f"{address!r} is no view; write one as kernel=tiled&M=8&N=8&K=8.")
+    no_view = ValueError(f"{address!r} is not a view; write one as kernel=tiled&M=8&N=8&K=8.")
     try:
         query = urlsplit(address).query if "://" in address else address.lstrip("?")
     except ValueError:  # a bracket in the host's name

@@ -251,7 +251,7 @@ def draw_comparison(previous: View, view: View) -> ComparedScene | None:
     name = st.selectbox(
         "A second scene, in lockstep", names, names.index(shown_first),
         format_func=lambda name: titles.get(name, name),
-        help="Both are at the same place of the story, and what differs is marked.",
+        help="Both are at the same point in the story, and what differs is marked.",
         **what_if_options("second", shown_first),
     )  # fmt: skip
     if name == NOTHING:

@@ -49,7 +49,7 @@ class _Fields:
         """Draw all of them."""
         st.markdown(
             "A size is a number or an expression, such as `(N + 15) / 16`, over the parameters of "
-            "whole types and the file's macros."
+            "integer types and the file's macros."
         )
         tasks = ["", *TASKS]
         task = self._choice(

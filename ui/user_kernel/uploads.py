@@ -49,14 +49,14 @@ def read_files(uploaded: Sequence[tuple[str, bytes]]) -> dict[str, str]:
     for name, content in _contents(uploaded):
         parts = parts_of(name)
         if not parts or len(name) > LONGEST_NAME or not name.isprintable():
-            raise UploadError(f"{shorten(name[:LONGEST_NAME])} is no name for a file.")
+            raise UploadError(f"{shorten(name[:LONGEST_NAME])} is not a name for a file.")
         if len(content) > MAX_FILE_BYTES:
             raise UploadError(f"{shorten(name)} has more than {MAX_FILE_BYTES:,} bytes (256 KB).")
         size += len(content)
         if size > MAX_BYTES or len(found) >= MAX_FILES:
             raise UploadError(
                 f"These are too many files: up to {MAX_FILES} with {MAX_BYTES:,} bytes (1 MB) in "
-                "all are taken. Leave out those that the kernel does not need."
+                "all are accepted. Leave out those that the kernel does not need."
             )
         try:
             found["/".join(parts)] = content.decode("utf-8-sig")

@@ -71,7 +71,7 @@ class HazardKind(StrEnum):
     TRAP = (
         "trap",
         Entry(
-            {"": THREAD + " comes to {function}(), which ends the launch."},
+            {"": THREAD + " reaches {function}(), which ends the launch."},
             {"": "Fix what ends the launch"},
         ),
     )
@@ -106,7 +106,7 @@ class HazardKind(StrEnum):
         Entry(
             {
                 FaultReason.MISALIGNED: THREAD + " {verb} {width} bytes of {array} at byte "
-                "{offset}, which is no multiple of {width}; the access is dropped."
+                "{offset}, which is not a multiple of {width}; the access is dropped."
             },
             {"": "Align the wide access"},
             Mark.LINES,

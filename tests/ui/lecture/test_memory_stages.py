@@ -374,7 +374,7 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
             assert state != "done" or warp not in later
         assert set(states) <= {"waits", "runs", "ready", "done", "goes on"}
         if is_open:
-            assert f"The last of the {total} threads has come to the barrier: all go on." in text
+            assert f"The last of the {total} threads has reached the barrier: all go on." in text
         elif is_barrier:
             assert f"{len(waits)} of {total} threads wait at the barrier" in text
             partly += 1

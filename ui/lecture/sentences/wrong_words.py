@@ -23,14 +23,14 @@ def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> t
             verb = "reads" if wrong.is_load else "writes"
             offset, width = int(wrong.access.offsets[model.thread]), wrong.access.width
             return (
-                f"⚠ {verb} {width} bytes of {wrong.access.name} at byte {offset}, which is no "
-                f"multiple of {width}: the access is dropped.",
+                f"⚠ {verb} {width} bytes of {wrong.access.name} at byte {offset}, which is not "
+                f"a multiple of {width}: the access is dropped.",
             )
         case Fault.STRAY:
             return _stray(model, wrong)
         case Fault.UNSET:
             read = f"⚠ reads {_cell(model, wrong)}, which nobody has written"
-            here = f"{read}: here {number(wrong.value)}, on a GPU anything"
+            here = f"{read}: here {number(wrong.value)}, but anything on a GPU"
             return _with_right(model, (here, read, "⚠ reads what nobody wrote"), wrong)
         case Fault.VALUE if wrong.is_load:
             read = f"⚠ reads {number(wrong.value)}"
@@ -50,7 +50,7 @@ def _outside(model: SceneModel, wrong: WrongAccess) -> tuple[str, ...]:
         )
     read = f"⚠ reads {where}"
     return (
-        f"{read}: here {number(wrong.value)}, on a GPU anything{_instead(model, wrong)}.",
+        f"{read}: here {number(wrong.value)}, but anything on a GPU{_instead(model, wrong)}.",
         f"{read}: here {number(wrong.value)}{_instead(model, wrong)}.",
         f"{read}: here {number(wrong.value)}.",
     )
