@@ -185,15 +185,17 @@ class GridStage:
         now = "" if tile is None or tile >= self._terms else band[tile][0]
         shades = [mix(palette.cell, palette.line, 0.25 + 0.5 * i / SHADES) for i in range(SHADES)]
         return [
-            outline(self._a.whole() + self._b.whole(), palette.line, 0.7, palette.cell, "below"),
+            outline(self._a.whole() + self._b.whole(), palette.line, 0, palette.cell, "below"),
             *(outline("".join(path for path, t in band[:done] if t % colours == i),
                       palette.line, 0, mix(palette.tiles[i], palette.paper, 0.5), "below")
               for i in range(colours)),
             *(outline(now if tile is not None and tile % colours == i else "",
                       palette.tile_edges[i], 3, palette.tiles[i], "below")
               for i in range(colours)),
-            *(outline(self._c.fill(self._waves % SHADES == i), palette.line, 0.7, shade, "below")
+            *(outline(self._c.fill(self._waves % SHADES == i), palette.line, 0, shade, "below")
               for i, shade in enumerate(shades)),
+            outline("".join(map(_grid_lines, (self._a, self._b, self._c))), palette.line, 0.7,
+                    layer="below"),
             outline(self._c.path(y, x), palette.focus, 4),
             *self._piece_shapes(),
             *self._wave_shapes(),
@@ -336,6 +338,18 @@ class GridStage:
                 f"multiprocessors, {end}.",
                 f"{wave}{blocks} on {device.multiprocessors} multiprocessors, {end}.",
                 f"{blocks}, {end}.")  # fmt: skip
+
+
+def _grid_lines(cells: Cells) -> str:
+    """The lines around all tiles of a matrix, and between them both ways."""
+    if not cells.rows or not cells.columns:
+        return ""
+    across = [cells.left + i * cells.width for i in range(cells.columns + 1)]
+    down = [cells.top + i * cells.height for i in range(cells.rows + 1)]
+    return "".join(
+        [box(x, cells.top, x, cells.bottom) for x in across]
+        + [box(cells.left, y, cells.right, y) for y in down]
+    )
 
 
 def _arrow_to(x: float, y: float, end_x: float, end_y: float) -> str:

@@ -75,7 +75,17 @@ def test_the_blocks_row_of_a_and_column_of_b_fill_tile_by_tile(query: dict[str, 
             after = tiles.count if step.number >= tiles.first_product else 0
             assert len(past) == 2 * (after if tile is None else tile)
             assert len(now) == 2 * (tile is not None)
-        [outlined] = drawn[1 + 2 * COLOURS + 3]
+        lines = drawn[1 + 2 * COLOURS + 3]
+        c = panel._c
+        for first, end in ((0, 2), (1, 3)):  # upright ones, by x, and level ones, by y
+            places = [box[first] for box in lines if box[first] == box[end]]
+            start, each, count = (
+                (c.left, c.width, c.columns) if first == 0 else (c.top, c.height, c.rows)
+            )
+            assert places[-count - 1 :] == pytest.approx(
+                [start + i * each for i in range(count + 1)], abs=0.1
+            ), "between all blocks, both ways"
+        [outlined] = drawn[1 + 2 * COLOURS + 4]
         assert panel._c.at((outlined[0] + outlined[2]) / 2, (outlined[1] + outlined[3]) / 2) == (
             y, x
         )  # fmt: skip
