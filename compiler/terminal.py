@@ -89,7 +89,7 @@ def as_text(
 ) -> str:
     """What is printed without --json; see as_json."""
     written = text.splitlines()
-    listed = [_heading(code)]
+    listed = [heading(code)]
     made = {} if kernel is None else changes(code, kernel)
     numbers = [*sorted({*made, *(line for line in code.lines if line is not None)}), None]
     for line in numbers:
@@ -101,11 +101,11 @@ def as_text(
         listed += [f"  {summary(instructions)}"] if instructions else []
         listed += [f"  {one.sentence}" for one in (made.get(line, ()) if line else ())]
         listed += [f"    {one.group:<13}{one.text}" for one in instructions]
-    loops = [_loop(one) for one in iterations(code)]
-    return "\n".join([*listed, "", *loops, *(_occupancy(one) for one in found)])
+    loops = [loop_sentence(one) for one in iterations(code)]
+    return "\n".join([*listed, "", *loops, *(occupancy_sentence(one) for one in found)])
 
 
-def _loop(one: Iteration) -> str:
+def loop_sentence(one: Iteration) -> str:
     """An iteration of an innermost loop in a sentence."""
     slots = ", ".join(f"{count} {group}" for group, count in one.slots.items())
     rate = (
@@ -130,7 +130,8 @@ def summary(instructions: Sequence[Instruction]) -> str:
     return ", ".join(f"{count} {opcode}" for opcode, count in counts.items())
 
 
-def _heading(code: MachineCode) -> str:
+def heading(code: MachineCode) -> str:
+    """What a kernel is compiled by and for, and what it takes, in a line."""
     spilled = (
         f"{code.spill_stores} bytes spilled"
         if code.spill_stores or code.spill_loads
@@ -143,7 +144,8 @@ def _heading(code: MachineCode) -> str:
     )
 
 
-def _occupancy(one: CardOccupancy) -> str:
+def occupancy_sentence(one: CardOccupancy) -> str:
+    """How full a kernel makes a multiprocessor, and what allows no more, in a line."""
     return (
         f"{one.cards}: {one.blocks} blocks of {one.threads} threads at once, {one.warps} of "
         f"{one.warps_at_most} warps, limited by {one.limit}"

@@ -128,3 +128,10 @@ def chromium(driver: Playwright) -> Iterator[Browser]:
 
     with app.browser(driver) as found:
         yield found
+
+
+@pytest.fixture
+def _no_toolchain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without NVRTC and nvdisasm."""
+    monkeypatch.setattr("compiler.toolchain.find_nvrtc", lambda: None)
+    monkeypatch.setattr("compiler.toolchain._find_nvdisasm", lambda: None)

@@ -27,7 +27,7 @@ LAYERS = {
 LIBRARIES = {
     "streamlit": {
         "web_page", "scene", "run", "gpu", "lessons", "user_kernel", "glossary", "serving",
-        "health", "step", "pages",
+        "health", "machine_code", "step", "pages",
     },
     "plotly": {"gpu_charts", "scene", "run", "lessons", "serving", "publish"},
 }  # fmt: skip
@@ -43,6 +43,7 @@ UI = {
     "lecture": {"analysis", "drawing", "gpu_charts", "view"},
     "scene": {"analysis", "drawing", "lecture", "web_page"},
     "run": {"analysis", "drawing", "jobs", "scene", "view", "web_page"},
+    "machine_code": {"jobs", "run", "view", "web_page"},
     "film": {"drawing", "run", "view"},
     "notebook": {"drawing", "run", "view"},
     "publish": {"drawing", "run", "scene", "view", "web_page"},
@@ -54,10 +55,10 @@ UI = {
     },
     "glossary": {"drawing", "gpu_charts", "jobs", "lessons", "run", "view", "web_page"},
     "user_kernel": {"drawing", "gpu", "jobs", "lessons", "run", "view", "web_page"},
-    "step": {"drawing", "glossary", "jobs", "run", "scene", "view", "web_page"},
+    "step": {"drawing", "glossary", "jobs", "machine_code", "run", "scene", "view", "web_page"},
     "pages": {
-        "drawing", "glossary", "gpu", "gpu_charts", "jobs", "lessons", "run", "scene", "step",
-        "user_kernel", "view", "web_page",
+        "drawing", "glossary", "gpu", "gpu_charts", "jobs", "lessons", "machine_code", "run",
+        "scene", "step", "user_kernel", "view", "web_page",
     },
 }  # fmt: skip
 

@@ -14,10 +14,3 @@ def toolchain() -> Toolchain:
         return find_toolchain()
     except ToolchainError as error:
         pytest.skip(str(error))
-
-
-@pytest.fixture
-def _no_toolchain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without NVRTC and nvdisasm."""
-    monkeypatch.setattr("compiler.toolchain.find_nvrtc", lambda: None)
-    monkeypatch.setattr("compiler.toolchain._find_nvdisasm", lambda: None)

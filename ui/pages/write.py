@@ -22,6 +22,7 @@ from ui.glossary.component import explain_words
 from ui.jobs.settings import WRITE_IS_OFF, may_write
 from ui.jobs.workers import StoppedError, WorkerLostError
 from ui.lessons.progress_section import draw_progress_file, remember_progress, restore_book
+from ui.machine_code.section import TITLE, draw_machine_code
 from ui.run.broken_section import draw_broken, list_broken
 from ui.run.cache import answers
 from ui.run.displayed_hazard import DisplayedHazard
@@ -217,10 +218,22 @@ def draw_draft(draft: Draft) -> None:
             check(draft, own)
         draw_result(draft, own)
     announce(draft.checks, verdict_sentence(draft))
+    if draft.checked is not None:
+        draw_compiled(draft.checked.own)
     if may_run_on_gpu(draft):
         st.divider()
         st.subheader("On the GPU", anchor=False)
         draw_user_kernel_gpu(draft, own)
+
+
+def draw_compiled(own: UserKernel) -> None:
+    """Draw the machine code of a kernel that was checked, once its visitor asks for it."""
+    section = st.expander(
+        TITLE, icon=":material/memory:", key="write_machine_code", on_change="rerun"
+    )
+    if section.open:
+        with section:
+            draw_machine_code(View(own=own))
 
 
 def may_run_on_gpu(draft: Draft) -> bool:

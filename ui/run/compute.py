@@ -172,6 +172,12 @@ def find_stage(view: View, look: Look) -> Stage:
     return load_drawing(view, look).stage_at(min(view.step, last))
 
 
+def find_line(view: View) -> int:
+    """The line of its kernel that the view's step is at; of two scenes it is the left one's."""
+    recording = load_recording(recording_key(load_sides(view)[0]))
+    return recording.steps[step_of_side(view, 0)].line
+
+
 def predict_counters(
     name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
 ) -> Mapping[str, int]:

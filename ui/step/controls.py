@@ -18,6 +18,7 @@ from simulator.catalogue import Entry
 from simulator.launch import Dim3
 from ui.drawing.look import Held, Level, Stage, parse_held
 from ui.glossary.component import draw_glossary
+from ui.machine_code.section import TITLE
 from ui.run.broken_section import list_broken
 from ui.run.cache import answers, load_opened
 from ui.run.compute import figure_key, find_same_place, recording_key
@@ -100,6 +101,7 @@ def draw_controls(previous: View) -> tuple[View, Places]:
         if more.is_drawn:
             with more.container:
                 view = draw_settings(previous)
+                draw_machine_code_switch()
                 downloads = st.container(key="files")
                 draw_glossary(mailbox().request, lists_all=False)
         if what_if.is_drawn:
@@ -355,6 +357,15 @@ def draw_stage(previous: View) -> Held | None:
         "cycles of every warp.",
     )  # fmt: skip
     return parse_held(chosen) if chosen else None
+
+
+def draw_machine_code_switch() -> None:
+    """Draw the switch for the machine code below the scene."""
+    state = step_state()
+    state.shows_machine_code = st.toggle(
+        f"{TITLE}, below the scene", state.shows_machine_code, key=control_key("machine_code"),
+        help="The instructions of the line that the step is at, and how full they make a GPU.",
+    )  # fmt: skip
 
 
 def draw_own_settings(previous: View) -> View:

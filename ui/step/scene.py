@@ -11,8 +11,17 @@ from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError, log
 from ui.drawing.look import LEVELS, Stage, parse_held
 from ui.jobs.workers import WorkerLostError
+from ui.machine_code.section import draw_machine_code
 from ui.run.cache import answers, load_picture
-from ui.run.compute import Opened, draw_frames, figure_id, figure_key, find_stage, scene_title
+from ui.run.compute import (
+    Opened,
+    draw_frames,
+    figure_id,
+    figure_key,
+    find_line,
+    find_stage,
+    scene_title,
+)
 from ui.run.follow_click import follow_click
 from ui.run.mailbox import mailbox
 from ui.run.waiting import waits_told_here
@@ -108,6 +117,9 @@ def draw_scene_of(opened: Opened) -> None:
             draw_frames, figure_key(view), look, steps, is_ahead=requested != view.step
         )
         send_frames(identifier, steps, frames, state.sent)
+    if state.shows_machine_code:
+        at = replace(figure_key(view), step=view.step)
+        draw_machine_code(opened.sides[0], answers().ask(find_line, at, is_quiet=True))
 
 
 def toggle_stage(view: View) -> View:

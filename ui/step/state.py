@@ -66,6 +66,7 @@ class StepState:
     explanation: tuple[View | None, str] = None, ""  # the same, with its recording's key
     stopped: View | None = None  # the figure_key of the run that the visitor has stopped
     entered: dict[str, Any] = field(default_factory=dict)  # entered(), when the page was drawn
+    shows_machine_code: bool = False  # below the scene
     viewport: Look | None = None  # that the stepper has measured
     drawn: Drawn | None = None
     sent: int = 0  # see stepper.Shown

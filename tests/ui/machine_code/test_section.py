@@ -1,0 +1,94 @@
+"""What the compiler made of a kernel, on the Step and Write pages of a machine without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from simulator.catalogue import catalogue
+from tests.ui.own_kernels import SAXPY
+from tests.ui.test_own_step_page import control, opened
+from tests.ui.test_write_page import checked, linked
+from tests.ui.test_write_page import opened as opened_write
+from ui.machine_code.compiled import find_compiled
+from ui.machine_code.section import TITLE, line_html
+from ui.run.compute import figure_key, find_line, load_recording, recording_key
+from ui.view.view_url import View, opening_view, to_query
+
+pytestmark = pytest.mark.usefixtures("_no_toolchain")
+TILED = opening_view("tiled")
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(str(one.proto.body) for one in app.get("html"))
+
+
+def line_of(text: str, begins: str) -> int:
+    return next(
+        number for number, line in enumerate(text.split("\n"), 1)
+        if line.strip().startswith(begins)
+    )  # fmt: skip
+
+
+def shown(app: AppTest) -> AppTest:
+    """The page with the section switched on."""
+    return control(app.toggle, f"{TITLE}, below the scene").set_value(True).run()  # type: ignore[no-any-return]
+
+
+def test_the_section_has_the_line_that_the_step_is_at_for_each_recorded_card() -> None:
+    line = line_of(catalogue()["tiled"].source(), "acc +=")
+    steps = load_recording(recording_key(TILED)).steps
+    at = next(one.number for one in steps if one.line == line)
+    assert find_line(replace(figure_key(TILED), step=at)) == line
+    app = opened(to_query(replace(TILED, step=at)))
+    assert TITLE not in [one.value for one in app.subheader]
+    app = shown(app)
+    assert not app.exception
+    assert TITLE in [one.value for one in app.subheader]
+    assert f"<b>Line {line}</b> <code>acc += As" in html(app)
+    assert "<code>FFMA</code>" in html(app)
+    card = control(app.selectbox, "Card")
+    assert card.options == ["A100 (sm_80)", "H100, H200 (sm_90)", "RTX 50 (sm_120)"]
+    assert "H100, H200: " in html(app)
+    app = card.set_value("sm_120").run()
+    assert "RTX 50: " in html(app)
+    assert "H100, H200: " not in html(app)
+
+
+def test_without_the_compiler_others_are_a_sentence_that_says_what_brings_it() -> None:
+    app = shown(opened(to_query(View(own=SAXPY))))
+    assert not app.exception
+    [said] = app.info
+    assert "requirements-compiler.txt" in said.value
+    assert "Card" not in [one.label for one in app.selectbox]
+
+
+def test_the_occupancy_is_that_of_the_launch() -> None:
+    small, large = (
+        find_compiled(recording_key(replace(TILED, defines=(("TILE", tile),))), "sm_90").facts[1]
+        for tile in (2, 16)
+    )
+    assert "blocks of 4 threads" in small
+    assert "limited by blocks" in small
+    assert "blocks of 256 threads" in large
+
+
+def test_code_is_shown_as_it_is() -> None:
+    compiled = find_compiled(recording_key(TILED), "sm_90")
+    line = next(one for one in compiled.lines if one.opcodes)
+    assert "<script>" not in line_html(replace(line, source="<script>"))
+
+
+def test_the_write_page_has_the_section_once_a_kernel_is_checked() -> None:
+    text = catalogue()["naive"].source()
+    page = opened_write(own=linked(text, "naive"))
+    assert TITLE not in [one.label for one in page.expander]
+    control(page.button, "Check").click()
+    page = checked(page.run())
+    assert TITLE in [one.label for one in page.expander]
+    page.session_state["write_machine_code"] = True
+    page = checked(page.run())
+    assert "naive for sm_90 by NVRTC" in html(page)
+    assert "<code>acc += A" in html(page)
