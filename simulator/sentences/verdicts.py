@@ -201,6 +201,22 @@ def low_intensity(own: float, tiled: float) -> str:
 UNCHECKED = "It runs without hazards; say what it should compute, and its results are compared."
 
 
+def filled_by_places(name: str, is_shuffled: bool, arrays: Sequence[str]) -> str:
+    """Why an array holds no random digits: its values pick the cells of others."""
+    held = "each number from 0 on once" if is_shuffled else "0, 1, 2, …"
+    return f"{name} was filled with {held}, since its values are places in {joined(arrays)}."
+
+
+def places_drawn(line: int, array: str, sources: Sequence[str]) -> str:
+    """A kernel with hazards that its inputs may cause: which cell is accessed was drawn."""
+    held = f"what {joined(sources)} {'holds' if len(sources) == 1 else 'hold'}"
+    return (
+        f"Which cell of {array} line {line} accesses comes from {held}, and that was drawn here: "
+        "whether threads meet in a cell, or miss the array, says nothing of the kernel. Choose "
+        f"{held} under Launch."
+    )
+
+
 def does_not_run(why: str) -> str:
     """No launch came to its end."""
     return f"It does not run: {why}"

@@ -17,6 +17,8 @@ class Contents(StrEnum):
     FRACTIONS = "fractions"  # quarters from -2 to 2; whole numbers from -9 to 9 of a whole type
     ZEROS = "zeros"
     ONES = "ones"
+    SHUFFLED = "shuffled"  # each number from 0 on once, in an order that is drawn
+    RISING = "rising"  # 0, 1, 2, …
 
 
 @dataclass(frozen=True, slots=True)

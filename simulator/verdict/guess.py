@@ -19,6 +19,7 @@ from simulator.language.visit import calls
 from simulator.launch import Launch
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
+from simulator.report import simulate
 from simulator.size_expression import WORD, evaluate, substitute
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.discovery import Discovery, discover
@@ -50,6 +51,7 @@ from simulator.verdict.parameters import (
     with_factors,
     with_task,
 )
+from simulator.verdict.places import find_places
 from simulator.verdict.probe import BlockTile, Probe
 from simulator.verdict.sizes import KEPT, TILE_SIDE, tiles_of
 from simulator.verdict.tasks import BETA, OTHER_PRODUCTS, PRODUCT, TASKS, wrong_cells
@@ -67,6 +69,7 @@ WIDTH = 5  # of a neighbourhood
 MANY_SIZES = 2  # from which on each has its own tile
 MOST_BLOCKS = 12  # the most tried to find out what a kernel computes
 TILED = re.compile(r"\((.+) \+ (\d+) - 1\) / \2")
+RESIZED = 3  # times that arrays of places get room: one may pick the cells of another
 HOLDING_SECONDS = 2.0  # of a processor, for a whole launch
 PROBING_SECONDS = 3.0  # of a processor, for all blocks that are tried
 
@@ -82,7 +85,7 @@ def guess_form(
     """
     check_names(kernel)
     form = _guessed_form(text, kernel, task, block)
-    return form if task else roomy(kernel, form)
+    return form if task else with_places(kernel, roomy(kernel, form))
 
 
 def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | None) -> LaunchForm:
@@ -466,6 +469,75 @@ def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
         for one in form.arguments
     )
     return replace(form, arguments=arguments, task="", roles=())
+
+
+def with_places(kernel: Kernel, form: LaunchForm) -> LaunchForm:
+    """A form of no task whose arrays hold places where random digits show what may be no hazard.
+
+    An array whose values pick the cells of others gets each number once, or rising ones where its
+    values end a loop; or all such arrays get rising ones. The form stays as it is where neither
+    makes such hazards go.
+    """
+    places = find_places(kernel)
+    if form.task or not places.accesses:
+        return form
+    try:
+        build_launch(kernel, form)
+    except LaunchError:
+        return form
+
+    def seen(one: LaunchForm) -> tuple[set[str], int]:
+        """The arrays whose drawn values may cause hazards, and how many hazards there are."""
+        try:
+            launch = build_launch(kernel, one)
+            hazards = simulate(kernel, launch, seconds=HOLDING_SECONDS).hazards
+        except (LaunchError, SourceError):
+            return set(places.bounds), 1
+        return set().union(*places.sources(one, hazards).values()), len(hazards)
+
+    names, _ = seen(form)
+    if not names:
+        return form
+    best, fewest = form, math.inf
+    every = {name for one in places.accesses for name in one.sources}
+    for contents in (
+        {name: Contents.RISING if name in places.bounds else Contents.SHUFFLED for name in names},
+        dict.fromkeys(every, Contents.RISING),
+    ):
+        found = _with_contents_of(kernel, form, contents)
+        blamed, count = seen(found)
+        if not blamed and count < fewest:
+            best, fewest = found, count
+        if not fewest:
+            break
+    return best
+
+
+def _with_contents_of(
+    kernel: Kernel, form: LaunchForm, contents: Mapping[str, Contents]
+) -> LaunchForm:
+    """A form whose arrays of these names have such contents, and all of them room for that."""
+    arguments = tuple(
+        replace(one, contents=contents[one.name])
+        if isinstance(one, ArrayArgument) and one.name in contents
+        else one
+        for one in form.arguments
+    )
+    form = replace(form, arguments=arguments)
+    for _ in range(RESIZED):  # an array with more cells holds more places
+        form = roomy(kernel, form)
+    known = known_values(kernel, form)
+    arrays = [one for one in form.arguments if isinstance(one, ArrayArgument)]
+    cells = {one.name: evaluate(one.columns, known) for one in arrays}
+    sizes = {cells[one.name]: one.columns for one in arrays
+             if one.name in contents and not one.is_seen}  # fmt: skip
+    arguments = tuple(
+        replace(one, columns=sizes[cells[one.name]], is_seen=False)
+        if isinstance(one, ArrayArgument) and one.is_seen and cells[one.name] in sizes
+        else one
+        for one in form.arguments
+    )
+    return replace(form, arguments=arguments)
 
 
 def _touched(kernel: Kernel, form: LaunchForm, launch: Launch) -> Touches:

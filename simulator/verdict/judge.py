@@ -10,13 +10,14 @@ from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.sentences import verdicts
 from simulator.verdict.choose_next_step import next_step
-from simulator.verdict.form import ArrayArgument, LaunchForm, UserKernel
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, UserKernel
 from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
 from simulator.verdict.overflow import overflow
 from simulator.verdict.parameters import in_layout
+from simulator.verdict.places import find_places
 from simulator.verdict.probe import Probe
 from simulator.verdict.reference import find_reference
 from simulator.verdict.residency import occupancy
@@ -57,13 +58,14 @@ def judge(
         runs.run_fractions(planned[0], ALL_SECONDS)
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())
     state = _state(checks, hazards)
+    form_notes = (*_renamed(own.form), *_places(own.form, kernel))
     limits, mended, nearest = "", None, ""
     if state in (State.WRONG, State.HAZARD):
         mended = mend(runs, planned)
         if mended is None or not mended.is_of_guard:
             limits = limit(kernel, own.form, planned[0].tiles, checks, hazards)
         state = State.LIMITED if limits else state
-    elif state is State.UNCHECKED:
+    elif state is State.UNCHECKED and not runs.drawn and not form_notes:
         nearest, mended = find_likely_task(runs, planned[0])
     rows, costliest = _costs(runs, planned[0], task)
     fits = occupancy(kernel, runs.launch, registers) if runs.launch is not None else None
@@ -78,6 +80,7 @@ def judge(
             limits
             or nearest
             or change
+            or (runs.drawn if state is State.UNCHECKED else "")
             or next_step(state, checks, hazards, costliest, others, fits, title)
             + _computed_instead(own.form, kernel, checks)
         )
@@ -91,9 +94,7 @@ def judge(
         neighbours=rows,
         costliest=costliest,
         occupancy=fits,
-        notes=tuple(
-            dict.fromkeys((*_renamed(own.form), *kernel.notes, *kernel.warnings, *runs.notes))
-        ),
+        notes=tuple(dict.fromkeys((*form_notes, *kernel.notes, *kernel.warnings, *runs.notes))),
     )
 
 
@@ -112,6 +113,18 @@ def _run_all(runs: Runs, planned: list[Trial], on_progress: Callable[[str], None
             break  # other sizes would tell the same, later
         if not number:
             begin = time.thread_time()
+
+
+def _places(form: LaunchForm, kernel: Kernel) -> Iterator[str]:
+    """A sentence for each array that holds places instead of random digits."""
+    places = [one for one in form.arguments if isinstance(one, ArrayArgument)
+              and one.contents in (Contents.SHUFFLED, Contents.RISING)]  # fmt: skip
+    found = find_places(kernel) if places else None
+    for one in places:
+        arrays = found.picked_by(one.name) if found is not None else []
+        if arrays:
+            is_shuffled = one.contents is Contents.SHUFFLED
+            yield verdicts.filled_by_places(one.name, is_shuffled, arrays)
 
 
 def _renamed(form: LaunchForm) -> Iterator[str]:

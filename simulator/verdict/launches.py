@@ -292,6 +292,10 @@ def _numbers(
         case Contents.COUNTING:
             with np.errstate(over="ignore"):
                 return np.arange(1, math.prod(shape) + 1).astype(element.dtype).reshape(shape)
+        case Contents.SHUFFLED:
+            return random.permutation(math.prod(shape)).astype(element.dtype).reshape(shape)
+        case Contents.RISING:
+            return np.arange(math.prod(shape)).astype(element.dtype).reshape(shape)
         case Contents.FRACTIONS if element.is_float:
             top = 2 * QUARTERS
             return (random.integers(-top, top + 1, shape) / QUARTERS).astype(element.dtype)

@@ -27,6 +27,7 @@ from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results
 from simulator.verdict.form import LaunchForm, with_fractions
 from simulator.verdict.launches import arrays_by_role, build_launch
+from simulator.verdict.places import Places, find_places
 from simulator.verdict.reference import TERMS, Reference
 from simulator.verdict.sizes import TILE_SIDE, Trial
 from simulator.verdict.tasks import LARGEST_WORK, PRODUCT_ROLES, Task, wrong_cells
@@ -55,6 +56,8 @@ class Runs:
     launch: Launch | None = None  # by the form's own sizes
     report: Report | None = None  # of that launch; None where it did not come to its end
     explained: int = 0
+    drawn: str = ""  # the sentence about hazards that come from what was drawn; "" without any
+    _places: Places | None = None
 
     @property
     def title(self) -> str | None:
@@ -96,17 +99,18 @@ class Runs:
             return
         self.report = report if is_own else self.report
         self.notes += report.notes
-        self._add_hazards(trial, report.hazards)
+        hazards = self._caused(report.hazards)
+        self._add_hazards(trial, hazards)
         wrong = self._compare(trial, launch, report.arrays, Schedule.ASCENDING)
         left = seconds - (time.thread_time() - begin)
         depends = bool(report.hazards) or calls(self.kernel.body, ATOMIC_FUNCTIONS)
         if wrong is None and depends and launch.warps > 1 and left > 0:
             wrong = self._other_order(trial, launch, left)
         spent = time.thread_time() - begin
-        if self.title is None:
+        if self.title is None or (self.drawn and wrong is not None):
             self._add(trial, CheckState.UNCHECKED, spent, verdicts.RAN)
         elif wrong is None:
-            outside = next((one for one in report.hazards if one.kind in DROPPED), None)
+            outside = next((one for one in hazards if one.kind in DROPPED), None)
             if outside is None:
                 self._add(trial, CheckState.RIGHT, spent, verdicts.right(self.title))
             else:
@@ -158,6 +162,21 @@ class Runs:
                 has_fractions=has_fractions,
             )
         )
+
+    def _caused(self, hazards: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
+        """The hazards that the kernel causes, rather than what was drawn for its arrays.
+
+        A task says what its arrays hold, and all that it gets is right.
+        """
+        if self.task is not None or not hazards:
+            return hazards
+        self._places = self._places or find_places(self.kernel)
+        sources = self._places.sources(self.form, hazards)
+        if sources and not self.drawn:
+            first, names = next(iter(sources.items()))
+            one = hazards[first]
+            self.drawn = verdicts.places_drawn(one.lines[-1], str(one.array), sorted(names))
+        return tuple(one for number, one in enumerate(hazards) if number not in sources)
 
     def _add_hazards(self, trial: Trial, hazards: tuple[Hazard, ...]) -> None:
         sizes, numbers = tuple(trial.sizes.items()), tuple(trial.numbers.items())

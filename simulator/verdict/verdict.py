@@ -22,7 +22,8 @@ class State(StrEnum):
     WRONG = "wrong"
     HAZARD = "hazard"
     STOPPED = "stopped"  # no launch came to its end
-    UNCHECKED = "unchecked"  # no hazards, and no task that says what is right
+    # No hazards but those that arrays' drawn values cause, and no task that says what is right.
+    UNCHECKED = "unchecked"
 
 
 class CheckState(StrEnum):

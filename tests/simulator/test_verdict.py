@@ -10,7 +10,7 @@ from simulator import LaunchError, catalogue, compile_kernel
 from simulator.language.tree import MemorySpace
 from simulator.observers.hazards.findings import Example, Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
-from simulator.verdict.form import ArrayArgument, NumberArgument, UserKernel
+from simulator.verdict.form import ArrayArgument, Contents, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
@@ -342,3 +342,88 @@ def test_a_form_that_no_gpu_takes_is_told(block: str, M: str, sentence: str) -> 
     assert verdict.state is State.STOPPED
     assert sentence in verdict.next_step
     assert verdict.occupancy is None
+
+
+def by_element(parameters: str, statements: str) -> str:
+    """A kernel whose threads take an element each, number i of n."""
+    return (
+        f"__global__ void k({parameters}, int n) {{\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        f"    if (i < n) {{ {statements} }}\n}}"
+    )
+
+
+SCATTER = by_element("const float* x, const int* perm, float* y", "y[perm[i]] = x[i];")
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (SCATTER,
+         "perm was filled with each number from 0 on once, since its values are places in y."),
+        (by_element("const int* x, const int* flags, const int* before, int* y",
+                    "int place = before[i]; if (flags[i]) *(y + place) = x[i];"),
+         "before was filled with each number from 0 on once, since its values are places in y."),
+        (by_element("const int* keys, int* starts, int* y",
+                    "y[atomicAdd(&starts[keys[i]], 1)] = keys[i];"),
+         "starts was filled with 0, 1, 2, …, since its values are places in y."),
+        (by_element("const int* start, const int* cell, float* y",
+                    "for (int e = start[i]; e < start[i + 1]; ++e) y[cell[e]] = i;"),
+         "start was filled with 0, 1, 2, …, since its values are places in cell and y."),
+    ],
+    ids=["scatter", "compaction", "counting-sort", "sparse-rows"],
+)  # fmt: skip
+def test_arrays_of_places_hold_places(text: str, note: str) -> None:
+    verdict = judged(text)
+    assert verdict.state is State.UNCHECKED, verdict.next_step
+    assert not verdict.hazards
+    assert note in verdict.notes
+
+
+def test_places_that_no_drawing_makes_right_are_no_fault() -> None:
+    text = by_element(
+        "const unsigned* x, const unsigned* starts, unsigned* y",
+        "y[starts[x[i] & 1] + i / 2] = x[i];",
+    )
+    verdict = judged(text)
+    assert verdict.state is State.UNCHECKED
+    assert not verdict.hazards
+    assert verdict.next_step.startswith(
+        "Which cell of y line 3 accesses comes from what starts and x hold, and that was drawn here"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (by_element("const int* keys, int* counts", "counts[keys[i]] += 1;"), "atomicAdd"),
+        (by_element("const int* perm, float* y", "y[perm[i]] = y[i];"), "reads y["),
+        (by_element("const int* perm, const float* x, float* y", "y[0] = x[perm[i]];"),
+         "writes y[0]"),
+        ("__global__ void k(const int* keys, int* counts) { __shared__ int part[16];\n"
+         "atomicAdd(&part[keys[threadIdx.x] & 15], 1); __syncthreads();\n"
+         "if (threadIdx.x < 16) counts[threadIdx.x] = part[threadIdx.x]; }", "part["),
+    ],
+    ids=["histogram-without-atomics", "permuted-in-place", "one-cell", "histogram-not-set"],
+)  # fmt: skip
+def test_what_any_drawing_shows_is_a_fault(text: str, cause: str) -> None:
+    verdict = judged(text)
+    assert verdict.state is State.HAZARD, verdict.next_step
+    assert cause in verdict.next_step
+
+
+def test_a_scatter_without_a_guard_is_told() -> None:
+    text = SCATTER.replace("if (i < n) ", "")
+    own = own_kernel(text)
+    arguments = tuple(
+        replace(one, columns="n", is_seen=False) if isinstance(one, ArrayArgument)
+        else replace(one, value="1000")
+        for one in own.form.arguments
+    )  # fmt: skip
+    assert Contents.SHUFFLED in {
+        one.contents for one in arguments if isinstance(one, ArrayArgument)
+    }
+    form = replace(own.form, arguments=arguments)
+    verdict = judge(replace(own, form=form), compile_kernel(text))
+    assert verdict.state is State.HAZARD
+    assert "reads element 1000 of x" in verdict.next_step

@@ -57,6 +57,16 @@ def test_an_array_of_bfloat16_holds_numbers(qualifier: str) -> None:
     assert result.tolist() == list(range(1, 33))
 
 
+def test_arrays_hold_places() -> None:
+    shuffled = ArrayArgument("x", "1", "n * pitch", Contents.SHUFFLED)
+    rising = ArrayArgument("y", "1", "n * pitch", Contents.RISING)
+    form = replace(FORM, arguments=(shuffled, rising, *FORM.arguments[2:]))
+    arguments = build_launch(compile_kernel(TEXT), form).arguments
+    assert sorted(arguments["x"].tolist()) == list(range(arguments["x"].size))
+    assert arguments["x"].tolist() != sorted(arguments["x"].tolist())
+    assert arguments["y"].tolist() == list(range(arguments["y"].size))
+
+
 def test_a_form_becomes_a_launch() -> None:
     kernel = compile_kernel(TEXT)
     launch = build_launch(kernel, FORM)

@@ -16,6 +16,7 @@ NO_TASK = "Something else: nothing is compared"
 CONTENTS = {
     Contents.RANDOM: "random digits", Contents.FRACTIONS: "fractions",
     Contents.COUNTING: "1, 2, 3, …", Contents.ZEROS: "zeros", Contents.ONES: "ones",
+    Contents.SHUFFLED: "each number once", Contents.RISING: "0, 1, 2, …",
 }  # fmt: skip
 
 

@@ -23,6 +23,10 @@ SPECIAL = {
     "bins": ("nbins", "num_bins", "n_bins", "numBins"),
     "batches": ("batch", "batches", "num_batches", "batch_size"),
     "a": ("alpha", "factor", "scale", "k_"),
+    "perm": ("perm", "order", "map", "d_perm"),
+    "start": ("row_ptr", "rowOffsets", "starts", "ptr"),
+    "cell": ("col_idx", "cols", "indices", "d_index"),
+    "keys": ("keys", "labels", "digits", "d_keys"),
     "i": ("i", "idx", "tid", "gid"),
 }
 
@@ -33,7 +37,9 @@ class Base:
 
     name: str
     task: str  # of simulator.verdict.tasks; "" for none of these
-    arrays: str  # "A[M*K] B[K*N] > C[M*N]": inputs before the >, results behind it
+    # "A[M*K] B[K*N] > C[M*N]": inputs before the >, results behind it. x[n]:int%n has whole numbers
+    # below n; with :once each one time, with :all from 0 on, with :rising from 0 to n.
+    arrays: str
     sizes: str  # the roles that are parameters
     body: str
     index: str = ""  # the roles that "@" takes its elements of: "n", or "M N"

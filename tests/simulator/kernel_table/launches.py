@@ -68,10 +68,15 @@ def _arrays(base: Base, sizes: dict[str, int], element: np.dtype[np.generic]) ->
     for role, elements, ctype in ARRAY.findall(base.arrays):
         count = evaluate(elements, sizes)
         kind, _, below = ctype.partition("%")
+        below, _, order = below.partition(":")
         dtype = {"int": np.int32, "unsigned": np.uint32, "unsigned_char": np.uint8,
                  "signed_char": np.int8, "float": np.float32}.get(kind, element)  # fmt: skip
         is_input = f"{role}[" in inputs or base.keeps
         low, high = (0, evaluate(below, sizes)) if below else (0 if kind.startswith("u") else -6, 7)
         cells = random.integers(low, high, count) if is_input else np.zeros(count)
+        if order:
+            orders = {"once": random.permutation(count), "all": np.arange(count),
+                      "rising": np.sort(np.append(cells[2:], (0, high)))}  # fmt: skip
+            cells = orders[order]
         found[role] = cells.astype(dtype)
     return found

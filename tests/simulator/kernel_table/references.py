@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -112,12 +113,31 @@ def _escape(M: int, N: int) -> Cells:
     return steps
 
 
+def _sparse(start: Cells, g: Given) -> Cells:
+    products = np.append(g.val * g.x[g.cell.astype(int)], 0)
+    sums = np.append(0, products.cumsum())[start.astype(int)]
+    return np.asarray(np.diff(sums))
+
+
+def _jagged(g: Given) -> Cells:
+    start = g("start", 4).astype(int)
+    products = g("val", 2 * g.n) * g.x[g("cell", 2 * g.n).astype(int)]
+    found = np.zeros(g.n)
+    for first, end in itertools.pairwise(start):
+        found[: end - first] += products[first:end]
+    return found
+
+
 # Kernels of no task, by their base's name.
 UNTOLD: Mapping[str, Callable[[Given], Cells]] = {
     "bias_and_relu": lambda g: np.maximum(g("A", g.M, g.K) @ g("B", g.K, g.N) + g.bias, 0),
     "quantised": lambda g: g.scale_of * (g("A", g.M, g.K) @ g("B", g.K, g.N)),
     "sigmoid": lambda g: 1 / (1 + np.exp(-g.x)),
     "gather": lambda g: g.x[g.idx.astype(int)],
+    "scatter": lambda g: g.x[np.argsort(g.perm)],
+    "counting_sort": lambda g: np.sort(g.keys),
+    "compressed_rows": lambda g: _sparse(g("start", g.n + 1), g),
+    "jagged_rows": lambda g: _jagged(g)[np.argsort(g.perm)],
     "mandelbrot": lambda g: _escape(g.M, g.N),
     "saxpy_and_more": lambda g: g.a * g.x + g.more * g.y,
     "block_sums": lambda g: np.add.reduceat(g.x, np.arange(0, g.n, 256)),
