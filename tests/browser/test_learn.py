@@ -24,6 +24,7 @@ pytestmark = pytest.mark.browser
 
 SEED = 1
 WALK = ".stops.walking:has([data-walk])"
+GIVEN = re.compile("You said|You chose")  # begins what a wrong answer is told
 CLICKS = 3  # at one place, where the page moves meanwhile
 ON_A_PHONE = "Mozilla/5.0 (Linux; Android 14) Chrome/126.0.0.0 Mobile Safari/537.36"
 FIRST = next(iter(lessons().values()))
@@ -177,11 +178,11 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> No
             if is_right:
                 expect(box.get_by_text("Right.", exact=True)).to_be_visible()
                 break
-            expect(box.get_by_text("You said", exact=False).first).to_be_visible()
+            expect(box.get_by_text(GIVEN).first).to_be_visible()
             box.get_by_role("button", name="With other numbers" if len(part.variants) > 1
                             else "Answer again").click()  # fmt: skip
             mine.draw_anew(part)
-            expect(box.get_by_text("You said", exact=False)).to_have_count(0)
+            expect(box.get_by_text(GIVEN)).to_have_count(0)
         assert fill(question, question.ask, numbers)
     said = f"{len(lesson.questions)} of {len(lesson.questions)} right"
     expect(page.locator(".lesson-count")).to_have_text(said)
@@ -317,7 +318,7 @@ def test_a_scene_keeps_its_step_through_a_run_and_is_opened_there(visit: Open) -
     field.press("Enter")  # which is the question's, as the digit is
     expect(box.get_by_text("Try once more.", exact=False)).to_be_visible()
     field.press("Enter")
-    expect(box.get_by_text("You said", exact=False).first).to_be_visible()
+    expect(box.get_by_text(GIVEN).first).to_be_visible()
     there = beat_after(scenes(FIRST)[0].view) + 1
     assert step_of(root) == there > begins
     assert root.locator(".plot").evaluate("plot => plot.isTheSame")
