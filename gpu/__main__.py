@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,10 @@ RECORDED_SIZES = (
 COUNTED_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096), (4095, 4097, 1023))
 TRACED_SIZES = ((512, 512, 512), (2048, 2048, 2048))
 RECORDED_INTERVALS = 8_000  # of the warps of one trace
+# Kernels that are timed with and without the L1 cache, and what tells the compiler to do without.
+L1_KERNELS = ("naive", "tiled", "tiled:TILE=32", "registers")
+L1_SIZE = (4096, 4096, 4096)
+PAST_L1 = "-Xptxas=-dlcm=cg"
 BITS_SIZE = (100, 72, 36)  # ragged for every tile, and a second's work for the simulator
 
 
@@ -114,6 +119,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
     record.add_argument("--traces", action="store_true", help="only the traces, not the rest")
+    record.add_argument(
+        "--l1", action="store_true", help="only kernels with and without the L1 cache"
+    )
     record.set_defaults(run=_record)
 
     for command in (status, compare, bits, limits, shapes, trace, record):
@@ -363,6 +371,8 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     names = _names(options, variants(whole_catalogue()))
     if options.traces:
         return 0 if _record_traces(options, worker, names, device, begun) else 1
+    if options.l1:
+        return _record_without_l1(options, worker, device)
     earlier = recorded.same_device(options.folder, device) if options.kernels else None
     found, shapes = _of_device(options, worker, earlier, names)
     simulated = [name for name in names if name.split(":")[0] in catalogue()]
@@ -372,6 +382,7 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
     if earlier:
         verdicts = [*(kept for kept in earlier.bits if kept.name not in names), *verdicts]
     comparisons = list(earlier.comparisons) if earlier else []
+    without_l1 = earlier.without_l1 if earlier else _compare_without_l1(options, worker)
     right = True
     for size in RECORDED_SIZES:
         print("M, N, K = {}, {}, {}".format(*size), file=sys.stderr)
@@ -387,10 +398,37 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
             comparison = _counted(comparison, candidates, options.gpu)
         comparisons = recorded.beside(comparisons, comparison)
         # After each size, so that an interrupted run is not lost.
-        path = recorded.write(comparisons, options.folder, begun, found, verdicts, shapes)
+        path = recorded.write(
+            comparisons, options.folder, begun, found, verdicts, shapes, without_l1
+        )
     print(f"Wrote {path}")
     same = _record_traces(options, worker, names, device, begun) and same
     return 0 if right and same and (shapes is None or shapes.verified) else 1
+
+
+def _compare_without_l1(options: argparse.Namespace, worker: Worker) -> Comparison:
+    """Some kernels as usual, and compiled for loads that do not keep what they read in L1."""
+    usual = [choose(name, L1_SIZE) for name in L1_KERNELS]
+    past = [replace(one, name=f"{one.name} {PAST_L1}", options=(PAST_L1,)) for one in usual]
+    comparison = _run_comparison(options, worker, L1_SIZE, [*usual, *past])
+    print(table(comparison), end="\n\n")
+    return comparison
+
+
+def _record_without_l1(options: argparse.Namespace, worker: Worker, device: Device) -> int:
+    """Measure that alone, and keep it beside what the GPU's recording has."""
+    run = recorded.same_device(options.folder, device)
+    if run is None:
+        raise LaunchError(
+            f"{options.folder} has no recording of this GPU and driver; record all of it first."
+        )
+    comparison = _compare_without_l1(options, worker)
+    shapes = Shapes(run.device, run.shape_table, run.shapes) if run.shape_table else None
+    path = recorded.write(
+        run.comparisons, options.folder, run.when, run.limits, run.bits, shapes, comparison
+    )
+    print(f"Wrote {path}")
+    return 0 if comparison.verified else 1
 
 
 def _record_traces(

@@ -29,6 +29,7 @@ class Candidate:
     arguments: tuple[str, ...] = ()
     shared_bytes: int = 0  # of dynamic shared memory
     c_holds_zeros: bool = False  # before; else NaN, so that cells that are left out are seen
+    options: tuple[str, ...] = ()  # of the compiler, beside the usual ones
 
     def multiplies(self) -> str:
         """The precision's name, from the text where it is not given; SourceError if it has none."""

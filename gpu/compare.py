@@ -189,7 +189,9 @@ def check_memory(size: tuple[int, int, int], precision: str, free: int) -> None:
 
 
 def _compile(candidate: Candidate, device: Device) -> Loaded:
-    binary = compile_text(candidate.text, candidate.kernel, device.architecture, candidate.defines)
+    binary = compile_text(
+        candidate.text, candidate.kernel, device.architecture, candidate.defines, candidate.options
+    )
     return load(binary, candidate.block, device.threads_per_multiprocessor, candidate.shared_bytes)
 
 

@@ -41,6 +41,7 @@ class RecordedRun:
     bits: tuple[BitVerdict, ...] = ()  # empty in a recording made before they were measured
     shapes: tuple[Shape, ...] = ()  # likewise
     shape_table: Table | None = None  # what their kernels were chosen by
+    without_l1: Comparison | None = None  # kernels as usual, and with loads past the L1 cache
 
     @property
     def sizes(self) -> tuple[tuple[int, int, int], ...]:
@@ -63,6 +64,7 @@ class RecordingFile:
     bits: tuple[BitVerdict, ...] = ()
     shapes: tuple[Shape, ...] = ()
     shape_table: Table | None = None
+    without_l1: Comparison | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,12 @@ def write(
     limits: Limits | None = None,
     bits: Sequence[BitVerdict] = (),
     shapes: Shapes | None = None,
+    without_l1: Comparison | None = None,
 ) -> Path:
     """Write a recording of at least one comparison; its path.
 
-    It has the keys `ceilings`, `latency`, `bits`, `shapes` and `shape_table` if these were
-    measured.
+    It has the keys `ceilings`, `latency`, `bits`, `shapes`, `shape_table` and `without_l1` if
+    these were measured.
     """
     device = comparisons[0].device
     recording: dict[str, Any] = {
@@ -103,6 +106,8 @@ def write(
     if shapes:
         run = shapes.to_json()
         recording |= {"shapes": run["shapes"], "shape_table": run["table"]}
+    if without_l1:
+        recording["without_l1"] = without_l1.to_json()
     return write_file(recording, folder / f"{slug(device.name)}.json", when)
 
 
@@ -219,7 +224,7 @@ def read(path: Path) -> RecordedRun:
         device = file.comparisons[0].device
         return RecordedRun(
             path.name, when, device, file.comparisons, limits, file.bits, file.shapes,
-            file.shape_table,
+            file.shape_table, file.without_l1,
         )  # fmt: skip
 
     return read_file(path, parse)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,9 +79,13 @@ def element_type(text: str, kernel: str) -> str:
 
 
 def compile_text(
-    text: str, kernel: str, architecture: str, defines: Mapping[str, str] | None = None
+    text: str,
+    kernel: str,
+    architecture: str,
+    defines: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> Binary:
-    """Machine code for `architecture` ("sm_90"). Needs NVRTC, but no GPU.
+    """Machine code for `architecture` ("sm_90"), with NVRTC's options. Needs NVRTC, but no GPU.
 
     SourceError carries the compiler's first error and its line.
     """
@@ -98,7 +102,7 @@ def compile_text(
         nvrtc.addNameExpression(program, given.expression)
         try:
             with limited(LIMIT):
-                nvrtc.compileProgram(program, given.options)
+                nvrtc.compileProgram(program, (*given.options, *options))
         except nvrtc.NVRTCError:
             raise given.error(nvrtc.getProgramLog(program)) from None
         symbol = nvrtc.getLoweredName(program, given.expression)
