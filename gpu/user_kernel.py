@@ -27,21 +27,21 @@ PLAIN = {ALPHA: 1.0, BETA: 0.0}  # the factors with which alpha A B + beta C is 
 TF32 = "tf32"  # of gpu.precision, and in the names of such fragments
 
 
-def user_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
+def user_candidate(user_kernel: UserKernel, size: tuple[int, int, int]) -> Candidate:
     """The candidate for a user kernel whose task is the product, for M, N, K.
 
     The factors alpha and beta are 1 and 0 there: cuBLAS computes A B.
     Raises SourceError, or LaunchError where it cannot be launched so.
     """
     check_size(size)
-    kernel = compile_kernel(own.text, own.kernel)
+    kernel = compile_kernel(user_kernel.text, user_kernel.kernel)
     if waits_for_grid(kernel.body):
         raise LaunchError(
-            f"{own.kernel} waits for its whole grid, which takes a cooperative launch: here it is "
-            "timed by a plain one."
+            f"{user_kernel.kernel} waits for its whole grid, which takes a cooperative launch: "
+            "here it is timed by a plain one."
         )
-    meant = PRODUCT_ROLES.get(own.form.task, {})
-    given_roles = dict(own.form.roles)
+    meant = PRODUCT_ROLES.get(user_kernel.form.task, {})
+    given_roles = dict(user_kernel.form.roles)
     roles = {role: given_roles.get(meant.get(role, ""), "") for role in "ABCMNK"}
     arrays = {roles[role]: role for role in "ABC"}
     if len(arrays) < 3:
@@ -51,11 +51,11 @@ def user_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
     numbers: dict[str, float] = {
         name: PLAIN[role] for role, name in given_roles.items() if role in PLAIN
     }
-    numbers |= _numbers(own, kernel, roles, dict(zip("MNK", size, strict=True)))
-    launch = build_without_arrays(kernel, own.form, numbers)
-    check_grid(own.kernel, launch.grid)
+    numbers |= _numbers(user_kernel, kernel, roles, dict(zip("MNK", size, strict=True)))
+    launch = build_without_arrays(kernel, user_kernel.form, numbers)
+    check_grid(user_kernel.kernel, launch.grid)
     arguments, holds_zeros = [], False
-    for given, parameter in zip(own.form.arguments, kernel.parameters, strict=True):
+    for given, parameter in zip(user_kernel.form.arguments, kernel.parameters, strict=True):
         if not isinstance(given, ArrayArgument):
             assert isinstance(parameter.ctype, Scalar)
             dtype = parameter.ctype.dtype
@@ -71,7 +71,8 @@ def user_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
                 f"{given.name} is neither A nor B nor C: a product has no other array."
             )
     return Candidate(
-        NAME, own.text, own.kernel, launch.grid, launch.block, template_values(own.text, kernel),
+        NAME, user_kernel.text, user_kernel.kernel, launch.grid, launch.block,
+        template_values(user_kernel.text, kernel),
         _precision(kernel, roles), tuple(arguments), launch.shared_bytes,
         holds_zeros or BETA in given_roles,
     )  # fmt: skip
@@ -83,17 +84,17 @@ def clean_candidate(text: str, size: tuple[int, int, int]) -> Candidate:
     Raises SourceError, or LaunchError where the simulator does not find it right at several sizes.
     """
     kernel = compile_kernel(text)
-    own = UserKernel(kernel.text, kernel.name, guess_form(kernel.text, kernel))
-    verdict = judge(own, kernel)
+    user_kernel = UserKernel(kernel.text, kernel.name, guess_form(kernel.text, kernel))
+    verdict = judge(user_kernel, kernel)
     if verdict.state is not State.RIGHT:
         raise LaunchError(
             f"{kernel.name} runs on a GPU once the simulator finds it right. {verdict.next_step}"
         )
-    return user_candidate(own, size)
+    return user_candidate(user_kernel, size)
 
 
 def _numbers(
-    own: UserKernel, kernel: Kernel, roles: Mapping[str, str], size: Mapping[str, int]
+    user_kernel: UserKernel, kernel: Kernel, roles: Mapping[str, str], size: Mapping[str, int]
 ) -> dict[str, int]:
     """The numbers that give a product its size, by parameter. LaunchError where none do."""
     names = {parameter.name for parameter in kernel.parameters}
@@ -101,7 +102,7 @@ def _numbers(
     for role, value in size.items():
         if roles[role] in names and numbers.setdefault(roles[role], value) != value:
             raise LaunchError(f"{roles[role]} is one number here: choose a square size.")
-    known = known_values(kernel, own.form, numbers)
+    known = known_values(kernel, user_kernel.form, numbers)
     for role, value in size.items():
         fixed = evaluate(roles[role], known)
         if fixed != value:

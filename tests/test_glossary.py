@@ -211,11 +211,11 @@ def texts_within(svg: str, box: Box) -> list[str]:
 
 
 def test_every_small_kernel_shows_a_word_or_is_a_stops() -> None:
-    words = {scene.view.own for scene in SCENES.values()}
+    words = {scene.view.user_kernel for scene in SCENES.values()}
     parts = [one for lesson in lessons().values() for one in lesson.parts]
     stops = [one for one in parts if isinstance(one, Stops)]
-    pictures = {stop.view.own for part in stops for stop in part.stops}
-    pictures |= {one.view.own for one in parts if isinstance(one, ScenePart)}
+    pictures = {stop.view.user_kernel for part in stops for stop in part.stops}
+    pictures |= {one.view.user_kernel for one in parts if isinstance(one, ScenePart)}
     assert set(small_kernels().values()) <= words | pictures
 
 

@@ -57,8 +57,8 @@ def check(
     if found.problem:
         return found  # the verdict could only wait for the same launch
     try:
-        own = UserKernel(kernel.text, exercise.kernel, exercise.form)
-        verdict = judge(own, kernel, on_progress=on_progress)
+        user_kernel = UserKernel(kernel.text, exercise.kernel, exercise.form)
+        verdict = judge(user_kernel, kernel, on_progress=on_progress)
     except LaunchError:
         return found
     return replace(found, verdict=verdict, depends_on_machine=verdict.depends_on_machine)

@@ -26,8 +26,10 @@ def check_writer() -> None:
 
 def write_report(file: str, judged: Judged) -> None:
     """Write a verdict's page. Raises LaunchError where that cannot be written."""
-    own = UserKernel(judged.text, judged.kernel, judged.form)
+    user_kernel = UserKernel(judged.text, judged.kernel, judged.form)
     title = "" if judged.exercise is None else judged.exercise.title
-    pieces = importlib.import_module(WRITER).write_report(own, judged.verdict, title, judged.result)
+    pieces = importlib.import_module(WRITER).write_report(
+        user_kernel, judged.verdict, title, judged.result
+    )
     with opened_output(file) as out:
         out.writelines(piece.encode(errors="replace") for piece in pieces)

@@ -1,1 +1,1 @@
-"""What is to be said of a kernel of one's own: whether it is right, and what it costs."""
+"""What is to be said of a user kernel: whether it is right, and what it costs."""

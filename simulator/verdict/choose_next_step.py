@@ -33,7 +33,7 @@ def next_step(
 ) -> str:
     """What to do next of all that a verdict found.
 
-    rows are of one's own kernel and its neighbours, none where these say nothing; title is the
+    rows are of the user kernel and its neighbours, none where these say nothing; title is the
     task's.
     """
     if state is State.STOPPED:

@@ -1,4 +1,4 @@
-"""Judges a kernel of one's own: runs it at several sizes, and says the one thing to do next."""
+"""Judges a user kernel: runs it at several sizes, and says the one thing to do next."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OWN_SECONDS = 6.0  # of a processor, that the launch by the form's own sizes may
 
 
 def judge(
-    own: UserKernel,
+    user_kernel: UserKernel,
     kernel: Kernel,
     registers: int | None = None,
     on_progress: Callable[[str], None] | None = None,
@@ -50,20 +50,20 @@ def judge(
     they are known. on_progress, if given, is called with a sentence before each size. Raises
     LaunchError for a form that describes no launch.
     """
-    task = task_of(own.form)
-    runs = Runs(kernel, own.form, task, find_reference(kernel) if task is None else None)
-    planned = trials(kernel, own.form, task.sizes if task else ())
+    task = task_of(user_kernel.form)
+    runs = Runs(kernel, user_kernel.form, task, find_reference(kernel) if task is None else None)
+    planned = trials(kernel, user_kernel.form, task.sizes if task else ())
     _run_all(runs, planned, on_progress)
     if _state(tuple(runs.checks), tuple(runs.hazards.values())) is State.RIGHT:
         runs.run_fractions(planned[0], ALL_SECONDS)
     checks, hazards = tuple(runs.checks), tuple(runs.hazards.values())
     state = _state(checks, hazards)
-    form_notes = (*_renamed(own.form), *_places(own.form, kernel))
+    form_notes = (*_renamed(user_kernel.form), *_places(user_kernel.form, kernel))
     limits, mended, nearest = "", None, ""
     if state in (State.WRONG, State.HAZARD):
         mended = mend(runs, planned)
         if mended is None or not mended.is_of_guard:
-            limits = limit(kernel, own.form, planned[0].tiles, checks, hazards)
+            limits = limit(kernel, user_kernel.form, planned[0].tiles, checks, hazards)
         state = State.LIMITED if limits else state
     elif state is State.UNCHECKED and not runs.drawn and not form_notes:
         nearest, mended = find_likely_task(runs, planned[0])
@@ -82,9 +82,9 @@ def judge(
             or change
             or (runs.drawn if state is State.UNCHECKED else "")
             or next_step(state, checks, hazards, costliest, others, fits, title)
-            + _computed_instead(own.form, kernel, checks)
+            + _computed_instead(user_kernel.form, kernel, checks)
         )
-        + _asked(own.form, state)
+        + _asked(user_kernel.form, state)
         + (f" {too_large}" if too_large else ""),
         state=state,
         checks=checks,
@@ -185,15 +185,15 @@ def _state(checks: tuple[SizeCheck, ...], hazards: tuple[FoundHazard, ...]) -> S
 
 
 def _costs(
-    runs: Runs, own: Trial, task: Task | None
+    runs: Runs, first: Trial, task: Task | None
 ) -> tuple[tuple[CounterRow, ...], LineCost | None]:
     """The table of counters and the costliest line of the launch by the form's own sizes."""
     if runs.report is None or runs.launch is None:
         return (), None
     rows: tuple[CounterRow, ...] = ()
     if task is not None and task.name in PRODUCT_ROLES:
-        M, N, K = (own.sizes[PRODUCT_ROLES[task.name][role]] for role in "MNK")
-        tile = min(M, own.tiles["M"]) * min(N, own.tiles["N"])
+        M, N, K = (first.sizes[PRODUCT_ROLES[task.name][role]] for role in "MNK")
+        tile = min(M, first.tiles["M"]) * min(N, first.tiles["N"])
         rows = neighbours(runs.report.counters, runs.report.lines, (M, N, K), tile)
     try:
         places = line_traffic(runs.kernel, runs.launch, ALL_SECONDS)

@@ -1,4 +1,4 @@
-"""The catalogue's kernels at the size of one's own, for comparison."""
+"""The catalogue's kernels at the user kernel's size, for comparison."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def neighbours(
     sizes: tuple[int, int, int],
     tile: int,
 ) -> tuple[CounterRow, ...]:
-    """One's own row, then the catalogue's kernels for the same product in float32.
+    """The user kernel's row, then the catalogue's kernels for the same product in float32.
 
-    sizes are M, N and K, tile the elements of C that a block of one's own computes; each neighbour
-    has tiles of about as many. Own's alone for a product that is too large.
+    sizes are M, N and K, tile the elements of C that a block of the user kernel computes; each
+    neighbour has tiles of about as many. Without neighbours for a product that is too large.
     """
     M, N, K = sizes
     flops = 2 * M * N * K

@@ -1,4 +1,4 @@
-"""What is to be said of a kernel of one's own: the data of a verdict."""
+"""What is to be said of a user kernel: the data of a verdict."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class FoundHazard:
 class CounterRow:
     """What a kernel's memory traffic costs, for comparison."""
 
-    name: str  # "" for one's own, else the catalogue's
+    name: str  # "" for the user kernel, else the catalogue's
     title: str
     conflicts: int  # wavefronts of shared memory beyond those without bank conflicts
     sectors_per_request: float | None  # of global memory; None without requests
@@ -143,7 +143,7 @@ class Verdict:
     # Of the launch by the form's own size: FIELDS, and by line of the text FIELDS and IDEAL_FIELDS.
     counters: Mapping[str, int]
     lines: Mapping[int, Mapping[str, int]]
-    neighbours: tuple[CounterRow, ...]  # one's own first; empty without a product
+    neighbours: tuple[CounterRow, ...]  # the user kernel first; empty without a product
     costliest: LineCost | None  # None where no line costs more than it needs
     occupancy: Occupancy | None  # None where no launch was made
     notes: tuple[str, ...]  # sentences: what was skipped, what may be wrong and is no hazard

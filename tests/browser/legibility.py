@@ -513,7 +513,7 @@ class Recorded:
             left, right = side_views(view, lambda side: cls.of(side).recording)
             return replace(cls.of(left), beside=cls.of(right))
         kernel, launch = load_kernel(view), load_launch(view)
-        is_faulty = view.edits or view.own is not None
+        is_faulty = view.edits or view.user_kernel is not None
         hazards = simulate(kernel, launch).hazards if is_faulty else ()
         recording = record(kernel, launch, view.block_index, view.schedule)
         edits, right = without_faults(view.edits), None
@@ -533,14 +533,14 @@ class Recorded:
     def model(self) -> SceneModel:
         """The scene model of its own recording."""
         thread = ravel(self.view.thread_index, self.recording.launch.block)
-        own, tile = self.view.own, None
-        if own is None:
+        user_kernel, tile = self.view.user_kernel, None
+        if user_kernel is None:
             tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
         model = build_scene_model(
             self.recording, thread, tile, self.hazards, changes(self.view), self.right,
-            None if own is None else own.form,
+            None if user_kernel is None else user_kernel.form,
         )  # fmt: skip
-        if own is not None:
+        if user_kernel is not None:
             return model
         clock = find_clock(self.recording, model.phases, traces_of_one_gpu_first())
         return replace(model, clock=clock)

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from simulator.catalogue import catalogue
 from tests.browser import legibility
 from tests.browser.legibility import FigurePage, Kind, Recorded, figure_page
-from tests.ui.own_kernels import OWN
+from tests.ui.user_kernels import USER_KERNELS
 from ui.drawing.canvas import MONO
 from ui.drawing.look import Held, Level, Look, Stage
 from ui.view.presets import presets
@@ -100,7 +100,11 @@ def views() -> dict[str, View]:
             title = f"{name}, setting {number + 1}" if number else name
             found[title] = parsed({"kernel": name, **values})
     found |= {preset.name: preset.view for preset in presets()}
-    found |= {f"own: {name}": View(own=one) for name, one in OWN.items() if name not in CUT}
+    found |= {
+        f"own: {name}": View(user_kernel=one)
+        for name, one in USER_KERNELS.items()
+        if name not in CUT
+    }
     return found | {name: parsed(query) for name, query in (SHAPES | PAIRS).items()}
 
 

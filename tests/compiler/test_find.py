@@ -20,7 +20,7 @@ from simulator.catalogue import FOLDER, catalogue, whole_catalogue
 from simulator.language.errors import SourceError
 from tests.programs.table import PROGRAMS, Program
 
-OWN = """
+USER_KERNEL = """
 namespace ns {
 template <typename T, int N>
 __global__ void scale(T* x, T by)
@@ -55,12 +55,12 @@ def test_a_recording_is_of_one_kernel_of_its_text() -> None:
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_89"])
 def test_without_the_compiler_others_are_a_sentence(architecture: str) -> None:
     with pytest.raises(ToolchainError, match=r"requirements-compiler.txt brings it\..*none of"):
-        find_machine_code(OWN, None, architecture)
+        find_machine_code(USER_KERNEL, None, architecture)
 
 
 def test_an_architecture_is_one_of_a_list() -> None:
     with pytest.raises(SourceError, match="choose one of sm_75"):
-        find_machine_code(OWN, None, "sm_90 --output /etc/passwd")
+        find_machine_code(USER_KERNEL, None, "sm_90 --output /etc/passwd")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_kernels_that_the_simulator_does_not_execute_are_as_recorded(
 
 
 def test_a_template_of_ones_own_has_its_arguments(toolchain: Toolchain) -> None:
-    code = compile_kernel(toolchain, compile_for_simulator(OWN, "ns::scale"), "sm_90")
+    code = compile_kernel(toolchain, compile_for_simulator(USER_KERNEL, "ns::scale"), "sm_90")
     loop = code.lines[9]
     assert sum(one.width or 0 for one in loop if one.group is Group.LOAD) == 16
     assert sum(one.width or 0 for one in loop if one.group is Group.STORE) == 16
@@ -147,7 +147,7 @@ def test_a_file_without_recording_from_a_terminal(
 ) -> None:
     request.getfixturevalue("_no_toolchain")
     file = tmp_path / "own.cu"
-    file.write_text(OWN)
+    file.write_text(USER_KERNEL)
     assert main([str(file), "--machine-code"]) == 2
     assert "requirements-compiler.txt" in capsys.readouterr().err
 
@@ -155,7 +155,7 @@ def test_a_file_without_recording_from_a_terminal(
 def test_a_process_of_its_own(toolchain: Toolchain, tmp_path: Path) -> None:
     """The file's own launch gives the block; limits hold the compiler."""
     file = tmp_path / "own.cu"
-    file.write_text(OWN)
+    file.write_text(USER_KERNEL)
     done = subprocess.run(
         [sys.executable, "-m", "simulator", file, "--machine-code", "--json"],
         capture_output=True, text=True, check=False, cwd=FOLDER.parent.parent,

@@ -1,4 +1,4 @@
-"""Kernels of one's own as candidates of a comparison."""
+"""User kernels as candidates of a comparison."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ TF32 = (
 )
 
 
-def own(text: str, name: str, shared: str = "0", **roles: str) -> UserKernel:
+def user_kernel_of(text: str, name: str, shared: str = "0", **roles: str) -> UserKernel:
     form = guess_form(text, compile_kernel(text, name))
     known = dict(form.roles) | roles
     return UserKernel(text, name, replace(form, shared_bytes=shared, roles=tuple(known.items())))
 
 
 def test_arguments_come_in_the_order_of_the_parameters() -> None:
-    candidate = user_candidate(own(GEMM, "gemm", "2 * T * T * 4"), (64, 80, 96))
+    candidate = user_candidate(user_kernel_of(GEMM, "gemm", "2 * T * T * 4"), (64, 80, 96))
     assert candidate.arguments == (
         "i32=64", "i32=80", "i32=96", "f32=1.0", "A", "B", "f32=0.0", "C",
     )  # fmt: skip
@@ -104,13 +104,13 @@ def test_arguments_come_in_the_order_of_the_parameters() -> None:
 
 
 def test_one_number_gives_a_square_its_size() -> None:
-    candidate = user_candidate(own(SQUARE, "square"), (64, 64, 64))
+    candidate = user_candidate(user_kernel_of(SQUARE, "square"), (64, 64, 64))
     assert candidate.arguments == ("A", "B", "C", "u64=64")
     assert candidate.precision == "float64"
 
 
 def test_a_product_column_by_column_gets_b_where_it_names_a() -> None:
-    candidate = user_candidate(own(BY_COLUMNS, "by_columns"), (64, 80, 96))
+    candidate = user_candidate(user_kernel_of(BY_COLUMNS, "by_columns"), (64, 80, 96))
     assert candidate.arguments == (
         "i32=80", "i32=64", "i32=96", "f32=1.0", "B", "A", "f32=0.0", "C",
     )  # fmt: skip
@@ -118,23 +118,23 @@ def test_a_product_column_by_column_gets_b_where_it_names_a() -> None:
 
 
 def test_a_c_that_is_read_holds_zeros_before() -> None:
-    assert user_candidate(own(BY_COLUMNS, "by_columns"), (64, 64, 64)).c_holds_zeros
-    assert user_candidate(own(GEMM, "gemm", "2048"), (64, 64, 64)).c_holds_zeros
-    assert not user_candidate(own(SQUARE, "square"), (64, 64, 64)).c_holds_zeros
+    assert user_candidate(user_kernel_of(BY_COLUMNS, "by_columns"), (64, 64, 64)).c_holds_zeros
+    assert user_candidate(user_kernel_of(GEMM, "gemm", "2048"), (64, 64, 64)).c_holds_zeros
+    assert not user_candidate(user_kernel_of(SQUARE, "square"), (64, 64, 64)).c_holds_zeros
 
 
 def test_the_matrix_that_beta_leaves_out_is_c() -> None:
     four = BY_COLUMNS.replace("float* z)", "const float* w, float* z)").replace(
         "beta * z", "beta * w"
     )
-    candidate = user_candidate(own(four, "by_columns"), (64, 80, 96))
+    candidate = user_candidate(user_kernel_of(four, "by_columns"), (64, 80, 96))
     assert candidate.arguments[-4:] == ("A", "f32=0.0", "C", "C")
     assert candidate.c_holds_zeros
 
 
 @pytest.mark.parametrize(("text", "precision"), [(HALF, "float16"), (TF32, "tf32")])
 def test_tiles_on_tensor_cores_are_compared_in_their_own_type(text: str, precision: str) -> None:
-    candidate = user_candidate(own(text, "tiles"), (512, 512, 512))
+    candidate = user_candidate(user_kernel_of(text, "tiles"), (512, 512, 512))
     assert (candidate.precision, candidate.block) == (precision, (32, 4, 1))
 
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_timed_so_is_a_sentence(
     text: str, name: str, size: tuple[int, int, int], sentence: str
 ) -> None:
     with pytest.raises(LaunchError, match=re.escape(sentence)):
-        user_candidate(own(text.replace(", )", ")"), name), size)
+        user_candidate(user_kernel_of(text.replace(", )", ")"), name), size)
 
 
 @pytest.mark.gpu
@@ -171,7 +171,7 @@ def test_what_cannot_be_timed_so_is_a_sentence(
     ],
 )
 def test_it_is_verified_and_timed_on_a_gpu(text: str, name: str, shared: str) -> None:
-    candidate = user_candidate(own(text, name, shared), (512, 512, 512))
+    candidate = user_candidate(user_kernel_of(text, name, shared), (512, 512, 512))
     result = run([candidate])
     assert result["yours"].verified, result["yours"].verdict
     assert result["yours"].ms
@@ -180,7 +180,9 @@ def test_it_is_verified_and_timed_on_a_gpu(text: str, name: str, shared: str) ->
 
 @pytest.mark.gpu
 def test_a_wrong_one_is_named_on_a_gpu() -> None:
-    wrong = user_candidate(own(GEMM.replace("e < T", "e < T - 1"), "gemm", "2048"), (512,) * 3)
+    wrong = user_candidate(
+        user_kernel_of(GEMM.replace("e < T", "e < T - 1"), "gemm", "2048"), (512,) * 3
+    )
     assert not run([wrong])["yours"].verified
 
 

@@ -107,7 +107,7 @@ HELLO = """__global__ void k() {
 FLOATS = np.ones(64, np.float32)
 
 # The kernel, its arguments, and the line of each beat.
-OWN: dict[str, tuple[str, dict[str, Any], list[int]]] = {
+USER_KERNELS: dict[str, tuple[str, dict[str, Any], list[int]]] = {
     "a loop that computes in registers, an iteration at a time": (
         MANDELBROT, {"out": np.zeros(32, np.int32), "width": 32, "most": 4}, [10] * 4 + [12]
     ),
@@ -127,7 +127,7 @@ def lines_of_beats(recording: Recording) -> list[int]:
     return [recording.steps[number].line for number in boundaries(recording, "beat")]
 
 
-@pytest.mark.parametrize(("text", "arguments", "lines"), OWN.values(), ids=OWN)
+@pytest.mark.parametrize(("text", "arguments", "lines"), USER_KERNELS.values(), ids=USER_KERNELS)
 def test_beats_of_a_kernel_of_ones_own(
     text: str, arguments: dict[str, Any], lines: list[int]
 ) -> None:

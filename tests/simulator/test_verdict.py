@@ -28,14 +28,14 @@ def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.verdict.runs.FIRST_SECONDS", 60.0)
 
 
-def own_kernel(text: str, task: str | None = None) -> UserKernel:
+def user_kernel_of(text: str, task: str | None = None) -> UserKernel:
     kernel = compile_kernel(text)
     return UserKernel(text, kernel.name, guess_form(text, kernel, task))
 
 
 def judged(text: str, task: str | None = None) -> Verdict:
     """The verdict on a text's kernel, launched as it is guessed."""
-    return judge(own_kernel(text, task), compile_kernel(text))
+    return judge(user_kernel_of(text, task), compile_kernel(text))
 
 
 def test_hazards_of_one_cause_are_told_once() -> None:
@@ -210,17 +210,17 @@ def test_a_race_between_blocks_is_mended_by_no_barrier() -> None:
 def test_a_hazard_names_a_launch_that_shows_it() -> None:
     text = TILED.replace(GUARD, "")
     kernel = compile_kernel(text)
-    own = own_kernel(text)
-    found = judge(own, kernel).hazards[0]
-    launch = build_launch(kernel, own.form, dict(found.numbers))
+    user_kernel = user_kernel_of(text)
+    found = judge(user_kernel, kernel).hazards[0]
+    launch = build_launch(kernel, user_kernel.form, dict(found.numbers))
     assert launch.arguments["M"] == dict(found.sizes)["M"] == 5
     assert found.only_ragged
 
 
 def test_numbers_of_the_launch_by_the_forms_own_size() -> None:
     verdict = judged(TILED)
-    own, *others = verdict.neighbours
-    assert (own.name, own.conflicts, own.bytes_per_flop) == ("", 0, 2.5)
+    user_kernel, *others = verdict.neighbours
+    assert (user_kernel.name, user_kernel.conflicts, user_kernel.bytes_per_flop) == ("", 0, 2.5)
     assert [row.name for row in others] == ["naive", "tiled", "transposed", "padded", "registers"]
     assert others[1].bytes_per_flop == 2.5  # the tiled kernel with tiles of the same size
     assert verdict.counters["global_load_sectors"] == 64
@@ -232,7 +232,7 @@ def test_numbers_of_the_launch_by_the_forms_own_size() -> None:
 
 def test_registers_are_part_of_the_occupancy() -> None:
     text = catalogue()["tiled"].source(TILE=16)
-    found = judge(own_kernel(text), compile_kernel(text), registers=128).occupancy
+    found = judge(user_kernel_of(text), compile_kernel(text), registers=128).occupancy
     assert found is not None
     assert (found.blocks, found.warps, found.limit) == (2, 16, "registers")
     assert "with 128 registers a thread" in found.sentence
@@ -247,33 +247,36 @@ def test_without_a_task_hazards_are_all_that_is_said() -> None:
 
 
 def test_a_launch_that_is_refused_is_told() -> None:
-    own = own_kernel(TILED)
-    large = replace(own, form=replace(own.form, block=("64", "64", "1")))
+    user_kernel = user_kernel_of(TILED)
+    large = replace(user_kernel, form=replace(user_kernel.form, block=("64", "64", "1")))
     verdict = judge(large, compile_kernel(TILED))
     assert verdict.state is State.STOPPED
     assert verdict.next_step.startswith("It does not run: A block of 64 x 64 x 1 has 4,096 threads")
 
 
 def test_sizes_for_which_the_form_has_no_arrays_or_blocks_are_not_judged() -> None:
-    own = own_kernel(TILED)
+    user_kernel = user_kernel_of(TILED)
     arrays = tuple(
         replace(one, rows="8", columns="8") if isinstance(one, ArrayArgument) else one
-        for one in own.form.arguments
+        for one in user_kernel.form.arguments
     )
-    verdict = judge(replace(own, form=replace(own.form, arguments=arrays)), compile_kernel(TILED))
+    verdict = judge(
+        replace(user_kernel, form=replace(user_kernel.form, arguments=arrays)),
+        compile_kernel(TILED),
+    )
     assert verdict.state is State.RIGHT
     assert verdict.checks[-1].state is CheckState.SKIPPED
     assert "A has 64 elements; as A of C = A · B it needs" in verdict.checks[-1].sentence
-    fixed = replace(own.form, grid=("2", "2", "1"))
-    verdict = judge(replace(own, form=fixed), compile_kernel(TILED))
+    fixed = replace(user_kernel.form, grid=("2", "2", "1"))
+    verdict = judge(replace(user_kernel, form=fixed), compile_kernel(TILED))
     assert verdict.state is State.RIGHT
     assert all(size <= 8 for check in verdict.checks for _, size in check.sizes)
 
 
 def test_a_grid_without_a_block_for_the_last_tile_is_tried_at_whole_tiles_too() -> None:
-    own = own_kernel(TILED)
-    form = replace(own.form, grid=("N / TILE", "M / TILE", "1"))
-    verdict = judge(replace(own, form=form), compile_kernel(TILED))
+    user_kernel = user_kernel_of(TILED)
+    form = replace(user_kernel.form, grid=("N / TILE", "M / TILE", "1"))
+    verdict = judge(replace(user_kernel, form=form), compile_kernel(TILED))
     right = [dict(one.sizes) for one in verdict.checks if one.state is CheckState.RIGHT]
     assert {"M": 8, "N": 4, "K": 12} in right
     assert "Right where its tile divides M, N and K; wrong at M = 11" in verdict.next_step
@@ -284,9 +287,9 @@ def test_an_endless_kernel_ends_with_the_time_it_is_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 0.1)
-    own = own_kernel(TILED)
+    user_kernel = user_kernel_of(TILED)
     kernel = compile_kernel(TILED.replace("t < (K + TILE - 1) / TILE", "t >= 0"))
-    verdict = judge(replace(own, text=kernel.text), kernel)
+    verdict = judge(replace(user_kernel, text=kernel.text), kernel)
     assert verdict.state is State.STOPPED
     assert "0.1 seconds, is over" in verdict.next_step
 
@@ -295,9 +298,9 @@ def test_a_kernel_whose_first_block_does_not_end_is_told_soon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("simulator.verdict.runs.FIRST_SECONDS", 0.1)
-    own = own_kernel(TILED)
+    user_kernel = user_kernel_of(TILED)
     kernel = compile_kernel(TILED.replace("t < (K + TILE - 1) / TILE", "t >= 0"))
-    verdict = judge(replace(own, text=kernel.text), kernel)
+    verdict = judge(replace(user_kernel, text=kernel.text), kernel)
     assert verdict.state is State.STOPPED
     assert " 0 of " in verdict.next_step
     assert "Does that loop end? Choose smaller sizes." in verdict.next_step
@@ -313,20 +316,23 @@ def test_sizes_that_are_too_large_to_compare_are_told_before_anything_runs() -> 
 
 
 def test_a_form_without_a_value_raises() -> None:
-    own = own_kernel(TILED)
+    user_kernel = user_kernel_of(TILED)
     arguments = tuple(
         replace(one, value="many") if isinstance(one, NumberArgument) else one
-        for one in own.form.arguments
+        for one in user_kernel.form.arguments
     )
     with pytest.raises(LaunchError, match="M, 'many'"):
-        judge(replace(own, form=replace(own.form, arguments=arguments)), compile_kernel(TILED))
+        judge(
+            replace(user_kernel, form=replace(user_kernel.form, arguments=arguments)),
+            compile_kernel(TILED),
+        )
 
 
 def test_a_task_needs_its_roles() -> None:
-    own = own_kernel(TILED)
-    form = replace(own.form, roles=own.form.roles[:-1])
+    user_kernel = user_kernel_of(TILED)
+    form = replace(user_kernel.form, roles=user_kernel.form.roles[:-1])
     with pytest.raises(LaunchError, match="needs to know what K is"):
-        judge(replace(own, form=form), compile_kernel(TILED))
+        judge(replace(user_kernel, form=form), compile_kernel(TILED))
 
 
 @pytest.mark.parametrize(
@@ -335,10 +341,10 @@ def test_a_task_needs_its_roles() -> None:
      ("4", "0", "M, '0', is 0; give 1 or more."), ("4", "-3", "M, '-3', is -3; give 1 or more.")],
 )  # fmt: skip
 def test_a_form_that_no_gpu_takes_is_told(block: str, M: str, sentence: str) -> None:
-    own = own_kernel(TILED)
-    roles = tuple((role, M if role == "M" else what) for role, what in own.form.roles)
-    form = replace(own.form, block=(block, "4", "1"), roles=roles)
-    verdict = judge(replace(own, form=form), compile_kernel(TILED))
+    user_kernel = user_kernel_of(TILED)
+    roles = tuple((role, M if role == "M" else what) for role, what in user_kernel.form.roles)
+    form = replace(user_kernel.form, block=(block, "4", "1"), roles=roles)
+    verdict = judge(replace(user_kernel, form=form), compile_kernel(TILED))
     assert verdict.state is State.STOPPED
     assert sentence in verdict.next_step
     assert verdict.occupancy is None
@@ -414,16 +420,16 @@ def test_what_any_drawing_shows_is_a_fault(text: str, cause: str) -> None:
 
 def test_a_scatter_without_a_guard_is_told() -> None:
     text = SCATTER.replace("if (i < n) ", "")
-    own = own_kernel(text)
+    user_kernel = user_kernel_of(text)
     arguments = tuple(
         replace(one, columns="n", is_seen=False) if isinstance(one, ArrayArgument)
         else replace(one, value="1000")
-        for one in own.form.arguments
+        for one in user_kernel.form.arguments
     )  # fmt: skip
     assert Contents.SHUFFLED in {
         one.contents for one in arguments if isinstance(one, ArrayArgument)
     }
-    form = replace(own.form, arguments=arguments)
-    verdict = judge(replace(own, form=form), compile_kernel(text))
+    form = replace(user_kernel.form, arguments=arguments)
+    verdict = judge(replace(user_kernel, form=form), compile_kernel(text))
     assert verdict.state is State.HAZARD
     assert "reads element 1000 of x" in verdict.next_step

@@ -17,7 +17,7 @@ from simulator import LaunchError, SourceError, compile_kernel
 from simulator.verdict.judge import judge
 from simulator.verdict.verdict import CheckState
 from tests.ui import jobs
-from tests.ui.own_kernels import OWN
+from tests.ui.user_kernels import USER_KERNELS
 from tests.until import until
 from ui.drawing.look import Look
 from ui.jobs.lanes import Lanes
@@ -276,8 +276,8 @@ def test_a_worker_does_not_keep_what_the_time_has_ended(monkeypatch: pytest.Monk
 
 
 def test_a_verdict_that_was_stopped_is_not_kept() -> None:
-    own = OWN["saxpy"]
-    verdict = judge(own, compile_kernel(own.text, own.kernel))
+    user_kernel = USER_KERNELS["saxpy"]
+    verdict = judge(user_kernel, compile_kernel(user_kernel.text, user_kernel.kernel))
     assert not verdict.depends_on_machine
     [check, *others] = verdict.checks
     stopped = replace(check, state=CheckState.STOPPED)
@@ -296,7 +296,7 @@ def test_verdicts_that_take_long_leave_a_worker_to_others() -> None:
 
 @pytest.mark.deep
 def test_a_long_kernel_of_ones_own_that_no_worker_remembers_takes_a_lane() -> None:
-    short = OWN["saxpy"]
+    short = USER_KERNELS["saxpy"]
     long = replace(short, text=short.text + "// for (int i = 0; i < 1000; ++i)\n")
     workers = Workers(1, place)
     lanes = Lanes(workers, 1)
@@ -305,7 +305,7 @@ def test_a_long_kernel_of_ones_own_that_no_worker_remembers_takes_a_lane() -> No
     lanes.submit = lambda *args, **kwargs: taken.append(args) or monkeyed(*args, **kwargs)  # type: ignore[method-assign]
     answers = Answers(workers, lanes)
     try:
-        for view in (View(own=long), View(own=short), View()):
+        for view in (View(user_kernel=long), View(user_kernel=short), View()):
             for job in (open_view, draw_frames):
                 arguments = (view,) if job is open_view else (view, Look(), range(1))
                 answers.ask(job, *arguments)

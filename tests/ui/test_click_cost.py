@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from simulator import LaunchError
-from tests.ui.own_kernels import OWN
 from tests.ui.test_learn_page import opened as opened_lesson
 from tests.ui.test_step_page import opened, sound
+from tests.ui.user_kernels import USER_KERNELS
 from ui.drawing.look import Look
 from ui.jobs import settings
 from ui.jobs.settings import click_seconds
@@ -50,18 +50,18 @@ def test_the_limit_is_a_variable(
 
 def test_the_estimate_grows_with_all_that_makes_an_animation_larger() -> None:
     pair = from_query({"with": "naive"})[0]
-    own = View(own=next(iter(OWN.values())))
+    user_kernel = View(user_kernel=next(iter(USER_KERNELS.values())))
     estimate: Callable[..., float] = lambda *given: animation(*given).seconds  # noqa: E731
     usual = estimate(SMALL, 100, 32)
     assert usual < estimate(SMALL, 101, 32)
     assert usual < estimate(SMALL, 100, 64)
-    assert usual < estimate(own, 100, 32)
+    assert usual < estimate(user_kernel, 100, 32)
     assert estimate(pair, 100, 32) == pytest.approx(2 * usual)
     assert estimate(SMALL, 100, 32, [3.0]) == pytest.approx(usual + 3)
 
 
 def test_what_a_visitor_could_ask_for_at_worst_is_refused() -> None:
-    work = animation(View(own=next(iter(OWN.values()))), 12_003, 32)
+    work = animation(View(user_kernel=next(iter(USER_KERNELS.values()))), 12_003, 32)
     assert re.match(
         r"An animation of 12,003 steps would take about \d minutes of a proc", work.refusal
     )

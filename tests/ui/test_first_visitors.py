@@ -17,8 +17,8 @@ from simulator import catalogue
 from tests.browser.app import running_app
 from tests.hostile.texts import BOMBS
 from tests.protocol_client import ServerError, run, visitor
-from tests.ui.own_kernels import OWN
-from ui.view import own_link
+from tests.ui.user_kernels import USER_KERNELS
+from ui.view import user_kernel_link
 from ui.view.presets import presets
 from ui.view.view_url import to_query
 
@@ -44,8 +44,8 @@ for page in sys.argv[2:]:
 
 def links() -> list[tuple[str, str]]:
     """Thirty different links, each as its page's path and its query."""
-    own = [
-        (page, urlencode({own_link.PARAMETER: own_link.encode(OWN[name])}))
+    user_kernel = [
+        (page, urlencode({user_kernel_link.PARAMETER: user_kernel_link.encode(USER_KERNELS[name])}))
         for page in ("step", "write")
         for name in ("saxpy", "race", "transpose", "scan", "histogram")
     ]
@@ -54,9 +54,16 @@ def links() -> list[tuple[str, str]]:
     views = [("step", urlencode(to_query(preset.view))) for preset in presets()]
     kernels = [("step", urlencode({"kernel": name})) for name in catalogue()]
     sizes = [("step", urlencode({"M": M})) for M in range(1, VISITORS)]
-    return [("", ""), ("compare", ""), ("learn", ""), *own, *written, *views, *kernels, *sizes][
-        :VISITORS
-    ]
+    return [
+        ("", ""),
+        ("compare", ""),
+        ("learn", ""),
+        *user_kernel,
+        *written,
+        *views,
+        *kernels,
+        *sizes,
+    ][:VISITORS]
 
 
 async def opened(address: str, page: str, query: str, together: asyncio.Barrier) -> str:

@@ -15,15 +15,15 @@ import pytest
 from gpu.worker import Job, JobState
 from tests.browser.app import App, running_app, started_app
 from tests.protocol_client import Visitor, run, visitor
-from tests.ui.own_kernels import array, own
+from tests.ui.user_kernels import array, user_kernel
 from tests.until import until
-from ui.view import own_link
+from ui.view import user_kernel_link
 from ui.web_page import leaving
 
 AWAY = 2.0  # seconds, longer than app_with_a_fake_gpu.py allows
 APP = Path(__file__).with_name("app_with_a_fake_gpu.py")
 BUTTON = "download Animation, one HTML file"
-LONG = own(
+LONG = user_kernel(
     """__global__ void walk(float* x, int n) {
     for (int i = 0; i < n; ++i) {
         x[threadIdx.x] = x[(threadIdx.x + 1) % 32] + 1.0f;
@@ -59,7 +59,9 @@ def test_who_stays_away_cancels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def download_and_leave(address: str) -> bytes:
     """Ask for a long animation and leave; a scene that another visitor has opened meanwhile."""
-    async with visitor(address, urlencode({own_link.PARAMETER: own_link.encode(LONG)})) as one:
+    async with visitor(
+        address, urlencode({user_kernel_link.PARAMETER: user_kernel_link.encode(LONG)})
+    ) as one:
         await one.rerun()
         await one.choose("popover more", True)
         download = asyncio.create_task(one.download(BUTTON))

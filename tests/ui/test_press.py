@@ -18,7 +18,7 @@ from ui.lessons.parse import lessons
 from ui.lessons.quantities import find
 from ui.lessons.visit import Visit
 from ui.user_kernel.draft import BLANK
-from ui.view.own_link import PARAMETER
+from ui.view.user_kernel_link import PARAMETER
 
 SEED = 1
 FIRST = next(iter(lessons().values()))

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.ui.own_kernels import array, own
+from tests.ui.user_kernels import array, user_kernel
 from ui import publish
 from ui.drawing.look import Look
 from ui.drawing.palette import DARK, LIGHT
@@ -281,13 +281,13 @@ def test_a_kernel_of_ones_own_gets_a_page(tmp_path: Path) -> None:
         "template <typename T> __global__ void twice(T* values) { values[threadIdx.x] *= 2; }\n"
         "template __global__ void twice<float>(float*);\n"
     )
-    twice = replace(own(text, "1", "8", array("values", "8")), kernel="twice<float>")
-    address = urlencode(to_query(View(own=twice)))
+    twice = replace(user_kernel(text, "1", "8", array("values", "8")), kernel="twice<float>")
+    address = urlencode(to_query(View(user_kernel=twice)))
     assert publish.main([str(tmp_path), address]) == 0
     [page] = list(tmp_path.glob("twice*.html"))
     written = page.read_text(encoding="utf-8")
-    assert "Own kernel: twice&lt;float&gt;" in written
+    assert "User kernel: twice&lt;float&gt;" in written
     assert "twice<float>" not in re.sub(r"(?s)<script.*?</script>", "", written)
     reader = read(page)
     assert reader.figures
-    assert b"Own kernel: twice&lt;float&gt;" in build_animation(View(own=twice), Look())
+    assert b"User kernel: twice&lt;float&gt;" in build_animation(View(user_kernel=twice), Look())

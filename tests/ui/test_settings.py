@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from gpu.worker import WorkerError
 from simulator import LaunchError
 from simulator.exercises.exercise import exercises
-from tests.ui.own_kernels import OWN
 from tests.ui.test_compare_page import opened
+from tests.ui.user_kernels import USER_KERNELS
 from ui.gpu import gpu_jobs
 from ui.jobs import settings
 from ui.jobs.workers import Workers
@@ -45,7 +45,7 @@ def test_a_variable_is_on_or_off(
         assert reads() == expected
 
 
-OWN_KERNEL = next(iter(OWN.values()))
+USER_KERNEL = next(iter(USER_KERNELS.values()))
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +62,12 @@ def off() -> Iterator[Workers]:
 @pytest.mark.parametrize(
     ("job", "arguments"),
     [
-        (open_view, (View(own=OWN_KERNEL),)),
-        (examine, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
-        (suggest_form, (OWN_KERNEL.text, OWN_KERNEL.kernel)),
-        (judge_user_kernel, (OWN_KERNEL,)),
-        (check_exercise, (next(iter(exercises())), OWN_KERNEL.text)),
-        (product_candidate, (OWN_KERNEL, (64, 64, 64))),
+        (open_view, (View(user_kernel=USER_KERNEL),)),
+        (examine, (USER_KERNEL.text, USER_KERNEL.kernel)),
+        (suggest_form, (USER_KERNEL.text, USER_KERNEL.kernel)),
+        (judge_user_kernel, (USER_KERNEL,)),
+        (check_exercise, (next(iter(exercises())), USER_KERNEL.text)),
+        (product_candidate, (USER_KERNEL, (64, 64, 64))),
     ],
 )
 def test_a_worker_refuses_a_kernel_of_ones_own(

@@ -11,7 +11,7 @@ import pytest
 from simulator import catalogue
 from simulator.launch import MAX_THREADS
 from simulator.machine.schedule import Schedule
-from tests.ui.own_kernels import SAXPY
+from tests.ui.user_kernels import SAXPY
 from ui.drawing.look import Stage
 from ui.view.view_url import (
     INPUTS,
@@ -166,7 +166,9 @@ def test_the_scene_beside_it_is_as_the_view_unless_the_address_says_otherwise(
 
 
 @pytest.mark.parametrize("design", ["overview", "lecture", "anything", ""])
-@pytest.mark.parametrize("query", [{"kernel": "padded", "step": "3"}, to_query(View(own=SAXPY))])
+@pytest.mark.parametrize(
+    "query", [{"kernel": "padded", "step": "3"}, to_query(View(user_kernel=SAXPY))]
+)
 def test_an_older_link_that_names_a_design_opens_without_a_notice(
     query: dict[str, str], design: str
 ) -> None:

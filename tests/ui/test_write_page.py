@@ -19,7 +19,7 @@ from tests.until import until
 from ui.lessons.progress import Progress
 from ui.user_kernel.draft import Draft, with_fields
 from ui.user_kernel.editor import Edited
-from ui.view import own_link
+from ui.view import user_kernel_link
 from ui.view.small_kernels import small_kernels
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
@@ -55,7 +55,7 @@ def checked(page: AppTest) -> AppTest:
 def linked(text: str, name: str, **fields: str) -> str:
     """The address's part for a kernel, launched as its text lets guess, but for some fields."""
     form = guess_form(text, compile_kernel(text, name))
-    found = own_link.encode(UserKernel(text, name, with_fields(form, fields)))
+    found = user_kernel_link.encode(UserKernel(text, name, with_fields(form, fields)))
     assert found is not None
     return found
 
@@ -99,26 +99,26 @@ def test_a_kernel_that_is_too_long_for_a_link_goes_along_to_other_pages() -> Non
     text = f"// {noise}\n{SCALE}"
     own = UserKernel(text, "scale", guess_form(text, compile_kernel(text, "scale")))
     page = AppTest.from_file(PAGE, default_timeout=60)
-    page.query_params["own"] = own_link.IN_SESSION
-    page.session_state[own_link.SESSION_KEY] = own  # as the Step page leaves it
+    page.query_params["own"] = user_kernel_link.IN_SESSION
+    page.session_state[user_kernel_link.SESSION_KEY] = own  # as the Step page leaves it
     checked(page.run())
     assert draft(page).text == text
-    del page.session_state[own_link.SESSION_KEY]
+    del page.session_state[user_kernel_link.SESSION_KEY]
     press(page, "write_check")
-    assert page.query_params["own"] == own_link.IN_SESSION
-    assert page.session_state[own_link.SESSION_KEY].text == text
+    assert page.query_params["own"] == user_kernel_link.IN_SESSION
+    assert page.session_state[user_kernel_link.SESSION_KEY].text == text
 
 
 def test_a_link_brings_its_launch() -> None:
     page = opened(own=linked(SCALE, "scale", **{"n.value": "17", "block.x": "64"}))
     assert "scale&lt;&lt;&lt;2, 64&gt;&gt;&gt;" in told(page)
-    own = draft(press(page, "write_check")).checked.own  # type: ignore[union-attr]
+    own = draft(press(page, "write_check")).checked.user_kernel  # type: ignore[union-attr]
     assert NumberArgument("n", "17") in own.form.arguments
 
 
 def test_a_kernel_of_the_glossary_takes_the_place_of_no_text() -> None:
     page = opened(own=linked(SCALE, "scale"))
-    link = own_link.encode(small_kernels()["atomic"])
+    link = user_kernel_link.encode(small_kernels()["atomic"])
     assert link is not None
     page.query_params["own"] = link  # as the Step page's, when the visitor comes back from it
     checked(page.run())

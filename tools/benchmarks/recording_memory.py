@@ -1,7 +1,7 @@
 """Prints the memory that recordings take, as they count it and as the process grows.
 
 Run it as `python -m tools.benchmarks.recording_memory`. Each row is of a process of its own. Then
-many kernels of one's own are opened in one process, as a worker process does.
+many user kernels are opened in one process, as a worker process does.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def warp(cells: int) -> tuple[Kernel, Launch]:
 
 
 def own(cells: int, factor: int) -> View:
-    """The same as a kernel of one's own."""
+    """The same as a user kernel."""
     form = LaunchForm(
         ("1", "1", "1"), ("32", "1", "1"), "0",
         (
@@ -59,7 +59,7 @@ def own(cells: int, factor: int) -> View:
             NumberArgument("n", str(ITERATIONS)), NumberArgument("cells", str(cells)),
         ),
     )  # fmt: skip
-    return View(own=UserKernel(WARP.replace("FACTOR", str(factor)), "running", form))
+    return View(user_kernel=UserKernel(WARP.replace("FACTOR", str(factor)), "running", form))
 
 
 def measure(build: Callable[[], tuple[Kernel, Launch]]) -> tuple[int, int, int, float]:
@@ -108,9 +108,7 @@ def main() -> None:
         with ProcessPoolExecutor(1, context) as pool:
             used = pool.submit(open_kernels, cells).result()
         sizes = ", ".join(f"{size / MB:.0f} ({held / MB:.0f})" for size, held in used)
-        print(
-            f"{KERNELS} kernels of one's own, arrays of {cells:,}: MB of the process (kept) {sizes}"
-        )
+        print(f"{KERNELS} user kernels, arrays of {cells:,}: MB of the process (kept) {sizes}")
 
 
 if __name__ == "__main__":

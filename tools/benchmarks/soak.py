@@ -6,8 +6,8 @@ Run it as `python -m tools.benchmarks.soak [MINUTES] [VISITORS]`, 30 and 30 with
 The app and the visitors share two processors. The app may have 512 descriptors open. Each minute
 one of its worker processes is killed. The visitors speak Streamlit's protocol, from one process.
 
-A visit begins with a link: 45% are of those that the class shares, presets, kernels and kernels of
-one's own; 18% of a random view; 15% of a kernel of one's own, of which a third is one warp that
+A visit begins with a link: 45% are of those that the class shares, presets, kernels and user
+kernels; 18% of a random view; 15% of a user kernel, of which a third is one warp that
 passes 2,400 barriers; the others open a page. A visitor then does something, and looks at it for 11
 seconds in the mean: three to four actions a minute. Two in five are a walk of some steps; the
 others choose a kernel, its macros, sizes and what-ifs, write, check, do an exercise, answer a

@@ -18,11 +18,11 @@ from simulator import catalogue
 from simulator.exercises.exercise import exercises
 from simulator.verdict.form import UserKernel
 from tests.protocol_client import Visitor
-from tests.ui.own_kernels import OWN, array, own
+from tests.ui.user_kernels import USER_KERNELS, array, user_kernel
 from tools.benchmarks.waits import End, Wait, Waits
 from ui.glossary.entry import glossary
 from ui.glossary.route import folder, picture_path
-from ui.view import own_link
+from ui.view import user_kernel_link
 from ui.view.presets import presets
 from ui.view.view_url import from_query, opening_view, to_query
 
@@ -41,7 +41,7 @@ GZIP = b"\x1f\x8b"  # its first bytes
 GRIDS = (128.0, 192.0, 256.0)
 
 # One warp, two accesses to global memory and a barrier in each of 2,400 iterations.
-HEAVY = own(
+HEAVY = user_kernel(
     """__global__ void march(const float* in, float* out, int n) {
     for (int i = 0; i < n; ++i) {
         out[threadIdx.x] = in[threadIdx.x] + i;
@@ -84,14 +84,14 @@ def shared_links() -> list[Link]:
     """Links that a teacher gives to a class."""
     views = [preset.view for preset in presets()[::2]]
     views += [opening_view(name) for name in list(catalogue())[::2]]
-    kernels = [OWN[name] for name in ("saxpy", "race", "transpose", "a tiled product")]
+    kernels = [USER_KERNELS[name] for name in ("saxpy", "race", "transpose", "a tiled product")]
     steps = [("step", urlencode(to_query(view))) for view in views]
-    return [*steps, *(("step", own_query(one)) for one in kernels)]
+    return [*steps, *(("step", user_kernel_query(one)) for one in kernels)]
 
 
-def own_query(kernel: UserKernel) -> str:
-    """The query of a link to a kernel of one's own."""
-    return urlencode({own_link.PARAMETER: own_link.encode(kernel) or ""})
+def user_kernel_query(kernel: UserKernel) -> str:
+    """The query of a link to a user kernel."""
+    return urlencode({user_kernel_link.PARAMETER: user_kernel_link.encode(kernel) or ""})
 
 
 def with_remark(kernel: UserKernel, chance: random.Random) -> UserKernel:
@@ -120,11 +120,13 @@ def choose_link(crowd: Crowd, chance: random.Random) -> Link:
         case "random":
             return random_link(chance)
         case "own":
-            return "step", own_query(with_remark(chance.choice(list(OWN.values())), chance))
+            return "step", user_kernel_query(
+                with_remark(chance.choice(list(USER_KERNELS.values())), chance)
+            )
         case "heavy":
-            return "step", own_query(with_remark(HEAVY, chance))
+            return "step", user_kernel_query(with_remark(HEAVY, chance))
         case "heavy and shared":
-            return "step", own_query(HEAVY)
+            return "step", user_kernel_query(HEAVY)
         case "write":
             return "write", urlencode({"exercise": chance.choice(list(exercises()))})
         case _:
@@ -236,12 +238,12 @@ class Visit:
             age = "new"
         else:
             age = "known" if begun - had < RECENT else "earlier"
-        text = dict(parse_qsl(self.one.query)).get(own_link.PARAMETER)
+        text = dict(parse_qsl(self.one.query)).get(user_kernel_link.PARAMETER)
         if text is None:
             return f"{age} view"
         try:
-            is_heavy = own_link.decode(text).kernel == HEAVY.kernel
-        except own_link.LinkError:
+            is_heavy = user_kernel_link.decode(text).kernel == HEAVY.kernel
+        except user_kernel_link.LinkError:
             is_heavy = False
         return f"{age} heavy kernel" if is_heavy else f"{age} own kernel"
 
@@ -305,8 +307,8 @@ class Visit:
         await self.go_to("learn")
 
     async def go_to_write(self) -> None:
-        kept = dict(parse_qsl(self.one.query)).get(own_link.PARAMETER)
-        await self.go_to("write", urlencode({own_link.PARAMETER: kept}) if kept else "")
+        kept = dict(parse_qsl(self.one.query)).get(user_kernel_link.PARAMETER)
+        await self.go_to("write", urlencode({user_kernel_link.PARAMETER: kept}) if kept else "")
 
     # The Step page
 

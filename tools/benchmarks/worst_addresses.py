@@ -19,11 +19,11 @@ from multiprocessing import get_context
 from simulator import LaunchError, SourceError
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import ArrayArgument, UserKernel
-from tests.ui.own_kernels import ZEROS, array, own
+from tests.ui.user_kernels import ZEROS, array, user_kernel
 from ui.drawing.viewport import USUAL
 from ui.run import compute
 from ui.run.standalone import parse_address
-from ui.view.view_url import OWN, ComparedScene, View
+from ui.view.view_url import USER_KERNEL, ComparedScene, View
 
 try:
     import resource
@@ -69,7 +69,7 @@ def repeated(
     y[i] = sum;
 }}
 """
-    return own(text, grid, block, square("x"), RESULT)
+    return user_kernel(text, grid, block, square("x"), RESULT)
 
 
 READ = "        sum += x[(i + 32 * k) % 16384];"
@@ -96,10 +96,10 @@ def many_arrays(count: int, times: int, writes: bool) -> UserKernel:
         f"    for (int k = 0; k < {times}; ++k) {{\n" + "\n".join(lines) + "\n    }\n"
         "    y[i] = sum;\n}\n"
     )
-    return own(text, "1", "32", *map(square, names), RESULT)
+    return user_kernel(text, "1", "32", *map(square, names), RESULT)
 
 
-TILED = own(
+TILED = user_kernel(
     """#define TILE 8
 __global__ void product(const float* A, const float* B, float* C, int n) {
     __shared__ float As[TILE][TILE];
@@ -125,14 +125,14 @@ __global__ void product(const float* A, const float* B, float* C, int n) {
     "n / TILE,n / TILE", "TILE,TILE", ArrayArgument("A", "n", "n"), ArrayArgument("B", "n", "n"),
     ArrayArgument("C", "n", "n", ZEROS), ("n", "128"), roles="A=A B=B C=C M=n N=n K=n",
 )  # fmt: skip
-LINES = own(
+LINES = user_kernel(
     "__global__ void k(const float* x, float* y) {\n    int i = threadIdx.x;\n    float s = 0.0f;\n"
     + "    for (int k = 0; k < 8; ++k) {\n"
     + "".join(f"        s += x[i + {n}];\n" for n in range(2300))
     + "    }\n    y[i] = s;\n}\n",
     "1", "32", square("x"), RESULT,
 )  # fmt: skip
-VARIABLES = own(
+VARIABLES = user_kernel(
     "__global__ void k(const float* x, float* y) {\n    int i = threadIdx.x;\n"
     + "".join(f"    float v{n} = x[i + {n}];\n" for n in range(600))
     + "    for (int k = 0; k < 10; ++k) {\n"
@@ -140,7 +140,7 @@ VARIABLES = own(
     + "    }\n    y[i] = v0;\n}\n",
     "1", "32", square("x"), RESULT,
 )  # fmt: skip
-RACES = own(
+RACES = user_kernel(
     "__global__ void k(float* y) {\n    __shared__ float s[64];\n    int i = threadIdx.x;\n"
     + "".join(
         f"    s[(i + {n}) % 64] = y[(i * {n}) % 16384];\n"
@@ -150,14 +150,14 @@ RACES = own(
     + "}\n",
     "8", "1024", RESULT,
 )  # fmt: skip
-PRINTING = own(
+PRINTING = user_kernel(
     f"""__global__ void k() {{
     for (int k = 0; k < 6600; ++k) printf("{"p" * 200} %d %d\\n", threadIdx.x, k);
 }}
 """,
     "1", "32",
 )  # fmt: skip
-DYNAMIC = own(
+DYNAMIC = user_kernel(
     """__global__ void k(const float* x, float* y) {
     extern __shared__ float s[];
     int i = threadIdx.x;
@@ -171,7 +171,7 @@ DYNAMIC = own(
 """,
     "1", "32", square("x"), RESULT, shared="227 * 1024",
 )  # fmt: skip
-STRUCTS = own(
+STRUCTS = user_kernel(
     "struct S { " + " ".join(f"float m{n};" for n in range(60)) + """ };
 __global__ void k(S* p, float* y) {
     int i = threadIdx.x;
@@ -185,7 +185,7 @@ __global__ void k(S* p, float* y) {
 )  # fmt: skip
 COMMENTS = "".join(f"// {'x' * 70}{n}\n" for n in range(740))[:60_000].rsplit("\n", 1)[0] + "\n"
 
-OWNS = {
+USER_KERNELS = {
     "a step for each read of one warp": repeated(READ, 6600),
     "that, of one thread": repeated(READ, 6600, "1"),
     "that, of 1,024 threads": repeated(READ, 700, "1024"),
@@ -237,19 +237,19 @@ def views() -> Iterator[tuple[str, View]]:
     """The addresses, each with a name."""
     for query in CATALOGUE:
         yield query, parse_address(f"{query}&{LARGEST}")
-    for name, kernel in OWNS.items():
-        yield f"own: {name}", View(own=kernel)
+    for name, kernel in USER_KERNELS.items():
+        yield f"own: {name}", View(user_kernel=kernel)
     for name in ("a step for each read of one warp", "two accesses and a barrier, 2,400 times"):
-        view = View(own=OWNS[name])
-        beside = replace(view, comparison=ComparedScene(OWN, (), (), view.schedule))
+        view = View(user_kernel=USER_KERNELS[name])
+        beside = replace(view, comparison=ComparedScene(USER_KERNEL, (), (), view.schedule))
         yield f"own: {name}, beside itself", beside
-    ascending = View(own=TILED, schedule=Schedule.ASCENDING)
+    ascending = View(user_kernel=TILED, schedule=Schedule.ASCENDING)
     yield "own: a tiled product, 12 times, warp by warp", ascending
     yield (
         "own: that, each side without another barrier",
         replace(
             ascending, edits=("first-barrier",),
-            comparison=ComparedScene(OWN, (), ("second-barrier",), Schedule.DESCENDING),
+            comparison=ComparedScene(USER_KERNEL, (), ("second-barrier",), Schedule.DESCENDING),
         ),
     )  # fmt: skip
 

@@ -89,7 +89,7 @@ def _sums_within_c(model: SceneModel, product: Product, sums: Variable | None) -
     cells = recording.steps[-1].stored.get(product.C, np.zeros(0))
     if np.count_nonzero(cells) == T * each:
         return np.ones((T, each), np.bool_)
-    if model.is_own or tile is None:  # threads may share a cell
+    if model.is_user_kernel or tile is None:  # threads may share a cell
         return None
     element = recording.arguments[product.C].dtype
     row, column = sums_within_tile(recording.kernel, recording.launch.block, tile, element)

@@ -57,7 +57,7 @@ def product_of_catalogue(recording: Recording) -> Product:
 
 
 def product_of_form(recording: Recording, form: LaunchForm) -> Product | None:
-    """The product of a kernel of one's own, by the roles of its form.
+    """The product of a user kernel, by the roles of its form.
 
     None if it has another task, or its arrays are not such matrices row by row.
     """

@@ -20,7 +20,6 @@ from simulator.recording.recording import StepAccess
 from simulator.verdict.form import LaunchForm
 from ui.analysis.clock import Clock
 from ui.analysis.flat_tiles import shared_shapes
-from ui.analysis.own_tile import find_tile
 from ui.analysis.product_roles import (
     Product,
     Shape,
@@ -30,6 +29,7 @@ from ui.analysis.product_roles import (
 )
 from ui.analysis.products import loads_tile
 from ui.analysis.right_values import RightValues
+from ui.analysis.tile_of_product import find_tile
 from ui.analysis.tiles_of_k import TilesOfK, number_tiles, tiles_of_matrices, tiles_of_shared
 from ui.analysis.unordered_cells import find_racing_cells, find_unordered_cells
 from ui.view.what_if import Change
@@ -60,7 +60,7 @@ class SceneModel:
     product: Product | None  # None for a kernel that computes something else
     shapes: Mapping[str, Shape]  # rows and columns of each array in global or constant memory
     shared_shapes: Mapping[str, tuple[int, ...]]  # the dimensions of each shared array
-    is_own: bool  # whether a visitor wrote the kernel: none that was measured
+    is_user_kernel: bool  # whether a visitor wrote the kernel: none that was measured
     tiles: Mapping[str, Array]  # of A and B: int [cells], the tile of each cell that this block
     # reads, else -1; without tiles_of_k the outer iteration that first reads it; empty where the
     # kernel multiplies no matrices
@@ -98,7 +98,7 @@ def build_scene_model(
     """Derive from a recording, once, all that the panels of the scene need of it.
 
     right is a recording of the same block in the same order without the fault of a what-if. form
-    is that of a kernel of one's own, whose arrays and tile follow from it and from the recording;
+    is that of a user kernel, whose arrays and tile follow from it and from the recording;
     without one the kernel has the catalogue's parameters.
     """
     outer = _most_frequent_loop(recording, None)
@@ -128,7 +128,7 @@ def build_scene_model(
         product=product,
         shapes={**array_shapes(recording), **(product.shapes if product is not None else {})},
         shared_shapes=shared_shapes(recording, None if form is None else product),
-        is_own=form is not None,
+        is_user_kernel=form is not None,
         tiles=tiles,
         tile=tile,
         hazards=hazards,

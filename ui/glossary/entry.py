@@ -69,12 +69,12 @@ class Word:
 
     @property
     def shown_picture(self) -> SmallScene | SmallChart | None:
-        """The picture, if it may be drawn: whoever serves the app may switch own kernels off."""
+        """The picture, if it may be drawn: whoever serves the app may switch user kernels off."""
         picture = self.picture
         if isinstance(picture, Broken):
             return None
-        is_own = isinstance(picture, SmallScene) and picture.view.own is not None
-        return None if is_own and not may_write() else picture
+        is_user_kernel = isinstance(picture, SmallScene) and picture.view.user_kernel is not None
+        return None if is_user_kernel and not may_write() else picture
 
     @property
     def name(self) -> str:

@@ -52,7 +52,7 @@ def _viewport(scene: SmallScene) -> Look:
     if scene.mark is None:
         return WHOLE
     if scene.mark is Mark.STAGE:
-        if scene.view.own is not None:
+        if scene.view.user_kernel is not None:
             return ARRAYS
         return TENSOR_CORE if scene.view.kernel.startswith("tensor_") else STAGE
     return SIDE if scene.mark in (Mark.LEFT, Mark.RIGHT, Mark.COUNTS) else LINES

@@ -38,7 +38,7 @@ from ui.run.compute import predict_counters
 from ui.web_page.plain_text import plain_text
 
 FEW_KERNELS = ("few_rows", "few_columns")
-# Shown until a reader chooses others; a run may have none of them. NAME is a visitor's own kernel.
+# Shown until a reader chooses others; a run may have none of them. NAME is a user kernel.
 # All multiply in float32: beside the bars of TF32 and half, ten times as long, theirs are slivers.
 USUAL_KERNELS = (
     NAME, "naive", "tiled", "transposed:TILE=32", "registers", "warptiles", *FEW_KERNELS,

@@ -18,7 +18,7 @@ GPU = "TILEWISE_GPU"
 CLICK = "TILEWISE_CLICK_SECONDS"
 USUAL_CLICK_SECONDS = 60.0
 ON = ("", "on", "yes", "true", "1")
-WRITE_IS_OFF = "Kernels of one's own are switched off on this server."
+WRITE_IS_OFF = "User kernels are switched off on this server."
 GPU_IS_OFF = "Work on a GPU is switched off on this server."
 
 

@@ -41,7 +41,7 @@ class CostsStage:
         self._palette, self._letters = palette, letters
         costs = self._costs = add_up_costs(model.recording)
         self._sums = _sums(costs, palette)
-        is_measured = not model.is_own and not model.changes
+        is_measured = not model.is_user_kernel and not model.changes
         name = model.recording.kernel.name
         self._took = describe_recorded_time(name, model.tile) if is_measured else ()
         stage, maps = areas.stage, areas.corner

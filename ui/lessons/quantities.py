@@ -246,8 +246,8 @@ def _counter(moment: _Moment) -> float:
 
 def _wrong_cells(view: View) -> int:
     """How many cells of C are wrong after the view's launch, in its order of warps."""
-    if view.own is not None:
-        raise LaunchError("A kernel of one's own has no product that is known.")
+    if view.user_kernel is not None:
+        raise LaunchError("A user kernel has no product that is known.")
     arguments = presets.inputs(view)
     found = simulate(load_kernel(view), load_launch(view), view.schedule).arrays["C"]
     product = arguments["A"].astype(float) @ arguments["B"].astype(float)

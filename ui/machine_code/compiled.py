@@ -53,8 +53,12 @@ def find_compiled(view: View, architecture: str) -> Compiled:
     the limits of a worker. Raises SourceError and LaunchError where it has not.
     """
     kernel = load_kernel(view)
-    own = view.own
-    launch = presets.launch(view) if own is None else build_without_arrays(kernel, own.form)
+    user_kernel = view.user_kernel
+    launch = (
+        presets.launch(view)
+        if user_kernel is None
+        else build_without_arrays(kernel, user_kernel.form)
+    )
     say("The compiler makes machine code of it.")
     try:
         code = find_machine_code(kernel.text, kernel.name, architecture)

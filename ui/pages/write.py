@@ -1,4 +1,4 @@
-"""The Write page: a kernel of one's own, what is wrong with it, and what it costs."""
+"""The Write page: a user kernel, what is wrong with it, and what it costs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from ui.user_kernel.launch_text import summarize_launch
 from ui.user_kernel.problems import Problem, mark_hazards, mark_line
 from ui.user_kernel.uploads import ENDINGS, ZIP, UploadError, openable, read_files, zipped
 from ui.user_kernel.verdict_section import draw_first_button, draw_verdict
-from ui.view import own_link, presets
+from ui.view import presets, user_kernel_link
 from ui.view.small_kernels import is_small
 from ui.view.view_url import View, from_query, to_query
 from ui.web_page.announcer import announce
@@ -97,16 +97,22 @@ def restore_draft() -> Draft:
     if draft is None:
         draft = state[DRAFT] = Draft(Document(0, "", ""), book=restore_book())
     if is_new or asked(query) != state.get(QUERY):
-        own = linked_kernel(query.get(own_link.PARAMETER, ""))
+        user_kernel = linked_kernel(query.get(user_kernel_link.PARAMETER, ""))
         named = exercises().everything.get(query.get(EXERCISE, ""))
         exercise = None if isinstance(named, Broken) else named
         if isinstance(named, Broken):
             draw_broken(named)
         if exercise is not None and exercise.name != draft.exercise:
-            is_foreign = own is not None and own.text not in draft.seen
-            draft.open_exercise(exercise, own.text if own is not None and is_foreign else None)
-        elif own is not None and own.text not in draft.seen and (is_new or not is_small(own)):
-            open_own(draft, own)
+            is_foreign = user_kernel is not None and user_kernel.text not in draft.seen
+            draft.open_exercise(
+                exercise, user_kernel.text if user_kernel is not None and is_foreign else None
+            )
+        elif (
+            user_kernel is not None
+            and user_kernel.text not in draft.seen
+            and (is_new or not is_small(user_kernel))
+        ):
+            open_user_kernel(draft, user_kernel)
         elif is_new:
             open_kernel(draft, query)
     state[QUERY] = asked(query)
@@ -125,30 +131,30 @@ def open_kernel(draft: Draft, query: Mapping[str, str]) -> None:
 
 def asked(query: Mapping[str, str]) -> tuple[str | None, ...]:
     """What an address says of a text to write."""
-    return query.get(own_link.PARAMETER), query.get(EXERCISE)
+    return query.get(user_kernel_link.PARAMETER), query.get(EXERCISE)
 
 
 def linked_kernel(text: str) -> UserKernel | None:
     """The kernel of an address; None without one that can be read."""
     if not text:
         return None
-    if text == own_link.IN_SESSION:
-        kept: UserKernel | None = st.session_state.get(own_link.SESSION_KEY)
+    if text == user_kernel_link.IN_SESSION:
+        kept: UserKernel | None = st.session_state.get(user_kernel_link.SESSION_KEY)
         return kept
     try:
-        return own_link.decode(text)
-    except own_link.LinkError as error:
+        return user_kernel_link.decode(text)
+    except user_kernel_link.LinkError as error:
         st.warning(plain_text(str(error)))
         return None
 
 
-def open_own(draft: Draft, own: UserKernel) -> None:
+def open_user_kernel(draft: Draft, user_kernel: UserKernel) -> None:
     """Open a kernel with its launch."""
-    draft.open(own.text, "The kernel's code", wanted=own.kernel)
-    if look_at(draft).kernel == own.kernel:
-        suggested = suggest(draft, own.text, own.kernel)
+    draft.open(user_kernel.text, "The kernel's code", wanted=user_kernel.kernel)
+    if look_at(draft).kernel == user_kernel.kernel:
+        suggested = suggest(draft, user_kernel.text, user_kernel.kernel)
         if suggested is not None:
-            draft.open_own(own, "The kernel's code", suggested)
+            draft.open_user_kernel(user_kernel, "The kernel's code", suggested)
 
 
 def look_at(draft: Draft) -> Examined:
@@ -197,43 +203,43 @@ def draw_draft(draft: Draft) -> None:
     with left:
         launched = st.container(key="launched")
         draw_text(draft, examined)
-    suggested, own = None, None
+    suggested, user_kernel = None, None
     code = "<span class='none'>A launch is made as soon as the kernel compiles.</span>"
     draft.form_problem = ""
     if examined.compiles:
         suggested = suggest(draft, draft.text, examined.kernel)
     if suggested is not None:
         form = draft.form(examined.kernel, suggested)
-        own = UserKernel(draft.text, examined.kernel, form)
-        code = f"<code>{html.escape(summarize_launch(own.kernel, own.form))}</code>"
+        user_kernel = UserKernel(draft.text, examined.kernel, form)
+        code = f"<code>{html.escape(summarize_launch(user_kernel.kernel, user_kernel.form))}</code>"
         if len(examined.kernels) > 1:
-            number = examined.kernels.index(own.kernel) + 1
+            number = examined.kernels.index(user_kernel.kernel) + 1
             place = f"Kernel {number} of {len(examined.kernels)}, see Launch: "
             code = f"<span class='none'>{place}</span>{code}"
     launched.html(f"<p class='launched'>{code}</p>")
     with controls:
-        draft.wants_check |= draw_controls(draft, examined, suggested, own)
+        draft.wants_check |= draw_controls(draft, examined, suggested, user_kernel)
     with right:
         if draft.wants_check:
-            check(draft, own)
-        draw_result(draft, own)
+            check(draft, user_kernel)
+        draw_result(draft, user_kernel)
     announce(draft.checks, verdict_sentence(draft))
     if draft.checked is not None:
-        draw_compiled(draft.checked.own)
+        draw_compiled(draft.checked.user_kernel)
     if may_run_on_gpu(draft):
         st.divider()
         st.subheader("On the GPU", anchor=False)
-        draw_user_kernel_gpu(draft, own)
+        draw_user_kernel_gpu(draft, user_kernel)
 
 
-def draw_compiled(own: UserKernel) -> None:
+def draw_compiled(user_kernel: UserKernel) -> None:
     """Draw the machine code of a kernel that was checked, once its visitor asks for it."""
     section = st.expander(
         TITLE, icon=":material/memory:", key="write_machine_code", on_change="rerun"
     )
     if section.open:
         with section:
-            draw_machine_code(View(own=own))
+            draw_machine_code(View(user_kernel=user_kernel))
 
 
 def may_run_on_gpu(draft: Draft) -> bool:
@@ -242,7 +248,7 @@ def may_run_on_gpu(draft: Draft) -> bool:
 
 
 def draw_controls(
-    draft: Draft, examined: Examined, suggested: LaunchForm | None, own: UserKernel | None
+    draft: Draft, examined: Examined, suggested: LaunchForm | None, user_kernel: UserKernel | None
 ) -> bool:
     """Draw the row of controls; return whether Check was clicked."""
     starts = draw_popover("Start from", ":material/note_add:", "starts")
@@ -256,13 +262,14 @@ def draw_controls(
     files = draw_popover("File and link", ":material/save:", "write_files")
     if files.is_drawn:
         with files.container:
-            draw_files(draft, own)
+            draw_files(draft, user_kernel)
     if press(
-        st.button, "Step through it", "write_step", icon=":material/steps:", disabled=own is None,
+        st.button, "Step through it", "write_step", icon=":material/steps:",
+        disabled=user_kernel is None,
         help="Open the scene of this kernel, at the launch that is chosen.",
     ):  # fmt: skip
-        assert own is not None
-        open_scene(draft, View(own=own))
+        assert user_kernel is not None
+        open_scene(draft, View(user_kernel=user_kernel))
     return press(
         st.button, "Check", "write_check", type="primary", icon=":material/fact_check:",
         help="Run it in the simulator at several sizes. Ctrl+Enter does it, too.",
@@ -290,7 +297,7 @@ def draw_starts(draft: Draft) -> None:
             )  # fmt: skip
 
 
-def draw_files(draft: Draft, own: UserKernel | None) -> None:
+def draw_files(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Draw how a text is opened and saved, and its link."""
     uploaded = st.file_uploader(
         "Open a .cu file; together with headers of its own, or all as a ZIP", [*ENDINGS, ZIP],
@@ -298,7 +305,7 @@ def draw_files(draft: Draft, own: UserKernel | None) -> None:
     )  # fmt: skip
     if uploaded:
         draw_uploaded(draft, [(one.name, one.getvalue()) for one in uploaded])
-    name = own.kernel.split("::")[-1].split("<")[0] if own else "kernel"
+    name = user_kernel.kernel.split("::")[-1].split("<")[0] if user_kernel else "kernel"
     name = re.sub(r"\W", "", name)[:80] or "kernel"
     download_button(
         "Save as .cu", draft.text.encode, f"{name}.cu", "text/plain", ":material/download:"
@@ -308,15 +315,15 @@ def draw_files(draft: Draft, own: UserKernel | None) -> None:
             "Save all files as a ZIP", lambda: zipped(draft.text, f"{name}.cu"), f"{name}.zip",
             "application/zip", ":material/folder_zip:",
         )  # fmt: skip
-    if own is None:
+    if user_kernel is None:
         st.caption("A link is made only of code that compiles.")
         return
-    link = own_link.encode(own)
+    link = user_kernel_link.encode(user_kernel)
     if link is None:
         st.caption("This code is too long for a link: save it, and share the file.")
     else:
         st.caption("A link to this code and its launch")
-        st.code(f"{(st.context.url or '').split('?')[0]}?{own_link.PARAMETER}={link}", None)
+        st.code(f"{(st.context.url or '').split('?')[0]}?{user_kernel_link.PARAMETER}={link}", None)
 
 
 def draw_uploaded(draft: Draft, uploaded: Sequence[tuple[str, bytes]]) -> None:
@@ -342,7 +349,7 @@ def draw_text(draft: Draft, examined: Examined) -> None:
     """Draw the editor, and keep what stands in it now."""
     problems: tuple[Problem, ...] = examined.problems
     checked = draft.checked
-    if checked is not None and checked.own.text == draft.text:
+    if checked is not None and checked.user_kernel.text == draft.text:
         problems = (*problems, *mark_hazards(draft.text, checked.verdict))
     edited = draw_editor(draft.document, draft.edited, problems, draft.ask_check)
     remember_progress(draft.book)
@@ -351,29 +358,33 @@ def draw_text(draft: Draft, examined: Examined) -> None:
         st.rerun()
 
 
-def check(draft: Draft, own: UserKernel | None) -> None:
+def check(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Judge the kernel, and put it into the address."""
     draft.problem = ""
-    if own is None:
+    if user_kernel is None:
         draft.problem = draft.form_problem or (
             "It does not compile yet: mend what is marked below the code first."
         )
         draft.wants_check = False
         draft.checks += 1
         return
-    draft.seen.add(own.text)
-    set_address(draft, own)
+    draft.seen.add(user_kernel.text)
+    set_address(draft, user_kernel)
     try:
         if draft.exercise:
             result = answers().ask(
-                check_exercise, draft.exercise, own.text, is_long=True, on_stop=draft.note_stopped
+                check_exercise,
+                draft.exercise,
+                user_kernel.text,
+                is_long=True,
+                on_stop=draft.note_stopped,
             )
-            draft.keep_result(own, result)
+            draft.keep_result(user_kernel, result)
         else:
             verdict = answers().ask(
-                judge_user_kernel, own, None, is_long=True, on_stop=draft.note_stopped
+                judge_user_kernel, user_kernel, None, is_long=True, on_stop=draft.note_stopped
             )
-            draft.keep_verdict(own, verdict)
+            draft.keep_verdict(user_kernel, verdict)
     except Exception as error:  # as above
         draft.problem = explain(error)
     draft.checks += 1
@@ -381,14 +392,19 @@ def check(draft: Draft, own: UserKernel | None) -> None:
     st.rerun()
 
 
-def set_address(draft: Draft, own: UserKernel | None) -> None:
+def set_address(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Put a kernel, and the exercise that is open, into the address; without one the view stays."""
-    if own is not None:
-        query = {own_link.PARAMETER: own_link.encode(own) or own_link.IN_SESSION}
-        st.session_state[own_link.SESSION_KEY] = own  # for an address that cannot hold it
+    if user_kernel is not None:
+        query = {
+            user_kernel_link.PARAMETER: user_kernel_link.encode(user_kernel)
+            or user_kernel_link.IN_SESSION
+        }
+        st.session_state[user_kernel_link.SESSION_KEY] = (
+            user_kernel  # for an address that cannot hold it
+        )
     else:
         query = st.query_params.to_dict()
-        query.pop(own_link.PARAMETER, None)
+        query.pop(user_kernel_link.PARAMETER, None)
         query.pop(EXERCISE, None)
     if draft.exercise:
         query[EXERCISE] = draft.exercise
@@ -397,7 +413,7 @@ def set_address(draft: Draft, own: UserKernel | None) -> None:
     st.session_state["query"] = query  # of the other pages, see app.py
 
 
-def draw_result(draft: Draft, own: UserKernel | None) -> None:
+def draw_result(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Draw the exercise, the verdict, or what to do until there is one."""
     exercise = exercises().get(draft.exercise)
     problem = draft.problem or draft.form_problem
@@ -406,21 +422,26 @@ def draw_result(draft: Draft, own: UserKernel | None) -> None:
     checked, result = draft.checked, draft.result
     scene = functools.partial(open_scene, draft)
     if checked is not None:
-        said = "The verdict on this code" if checked.own == own else CHANGED
-        st.html(f"<p class='{'current' if checked.own == own else 'changed'}'>{said}</p>")
+        is_current = checked.user_kernel == user_kernel
+        heading = "The verdict on this code" if is_current else CHANGED
+        st.html(f"<p class='{'current' if is_current else 'changed'}'>{heading}</p>")
     if exercise is not None:
         if result is not None:
             draw_exercise_result(
                 result, next_exercise(exercise), draft.choose_exercise,
-                lambda: draw_first_button(checked.own, checked.verdict, scene) if checked else None,
+                lambda: (
+                    draw_first_button(checked.user_kernel, checked.verdict, scene)
+                    if checked
+                    else None
+                ),
             )  # fmt: skip
         attempt = draft.progress.attempt(exercise.name)
         draw_exercise(exercise, attempt, draft.open_hint)
         if checked is not None:
             with st.expander("Everything that was measured", icon=":material/monitoring:"):
-                draw_verdict(checked.own, checked.verdict, scene)
+                draw_verdict(checked.user_kernel, checked.verdict, scene)
     elif checked is not None:
-        draw_verdict(checked.own, checked.verdict, scene)
+        draw_verdict(checked.user_kernel, checked.verdict, scene)
     elif not problem:
         st.markdown(INTRODUCTION)
 
@@ -445,8 +466,8 @@ def open_scene(
     draft: Draft, view: View, displayed: DisplayedHazard | None = None, line: int | None = None
 ) -> None:
     """Go to the Step page: at a hazard, at the line of the view's thread, or at the first beat."""
-    assert view.own is not None
-    draft.seen.add(view.own.text)
+    assert view.user_kernel is not None
+    draft.seen.add(view.user_kernel.text)
     begins = displayed is None and line is None
     mailbox().request(view, displayed=displayed, line=line, begins=begins)
     # The address of the Step page, if it was there: another one would count as a link.

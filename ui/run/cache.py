@@ -126,9 +126,11 @@ class Answers:
         return self._workers.submit(function, *arguments)
 
     def _is_first_run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
-        """Whether a job may take long: it runs a kernel of one's own that no worker remembers."""
-        is_own = any(isinstance(one, View) and one.own is not None for one in arguments)
-        if not is_own or is_short(arguments):
+        """Whether a job may take long: it runs a user kernel that no worker remembers."""
+        is_user_kernel = any(
+            isinstance(one, View) and one.user_kernel is not None for one in arguments
+        )
+        if not is_user_kernel or is_short(arguments):
             return False
         workers = self._workers
         return not (isinstance(workers, Workers) and workers.remembers(place(function, *arguments)))
@@ -204,7 +206,7 @@ def _is_lasting(done: Future[Any]) -> bool:
 
 
 def _letters(key: Hashable) -> int:
-    """The letters of the texts of one's own among a key's arguments, which it keeps."""
+    """The letters of the user kernels' code among a key's arguments, which it keeps."""
     arguments = key[1] if isinstance(key, tuple) else ()
     texts = (one.text if isinstance(one, UserKernel) else one for one in arguments)
     return sum(len(text) for text in texts if isinstance(text, str))

@@ -20,7 +20,7 @@ NOTABLE_SECONDS = 5.0  # from here on a page says what a click takes before it
 # To draw a step in a file with all steps; a block of MAX_THREADS takes twice as long. A visitor's
 # own kernel takes longer, and so does each of its arrays, of which there is room for some.
 STEP_SECONDS = 0.007
-OWN_STEP_SECONDS = 0.005
+USER_KERNEL_STEP_SECONDS = 0.005
 ARRAY_SECONDS = 0.002
 SHOWN_ARRAYS = 16
 RECORD_SECONDS = 0.0005  # to record a step, where the worker has no recording any more
@@ -79,9 +79,9 @@ def animation(view: View, steps: int, threads: int, run_seconds: Sequence[float]
     """
     sides = 1 if view.comparison is None else 2
     drawn = STEP_SECONDS
-    if view.own is not None:
-        arrays = sum(isinstance(one, ArrayArgument) for one in view.own.form.arguments)
-        drawn += OWN_STEP_SECONDS + ARRAY_SECONDS * min(arrays, SHOWN_ARRAYS)
+    if view.user_kernel is not None:
+        arrays = sum(isinstance(one, ArrayArgument) for one in view.user_kernel.form.arguments)
+        drawn += USER_KERNEL_STEP_SECONDS + ARRAY_SECONDS * min(arrays, SHOWN_ARRAYS)
     drawn *= 1 + threads / MAX_THREADS
     seconds = sides * steps * (drawn + RECORD_SECONDS) + sum(run_seconds)
     return Work("An animation of", f"{steps:,} steps", seconds, "choose smaller sizes")

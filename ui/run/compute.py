@@ -55,7 +55,7 @@ from ui.view.view_url import View
 from ui.view.what_if import without_faults
 
 SIMULATE_SECONDS = 10.0  # of a launch: a visitor waits no longer for its report, or steps
-OWN_FILE = "kernel.cu"  # what errors call a text of one's own
+USER_KERNEL_FILE = "kernel.cu"  # what errors call a user kernel's code
 REPORTS = 16  # a process keeps so many, without their arrays, and as many pairs of sides
 
 
@@ -263,12 +263,12 @@ def scene_title(sides: Sequence[View]) -> str:
 def load_kernel(view: View) -> Kernel:
     """Compile the view's kernel, its macros defined and its edits applied.
 
-    Raises SourceError, or LaunchError where kernels of one's own are switched off; BrokenFileError
+    Raises SourceError, or LaunchError where user kernels are switched off; BrokenFileError
     for one of the catalogue that does not compile as it is.
     """
-    if view.own is not None:
+    if view.user_kernel is not None:
         check_may_write()
-        return _keep_kernel(presets.source(view), view.own.kernel, OWN_FILE)
+        return _keep_kernel(presets.source(view), view.user_kernel.kernel, USER_KERNEL_FILE)
     entry = catalogue()[view.kernel]
     try:
         return _keep_kernel(presets.source(view), entry.kernel, entry.file)
@@ -290,13 +290,13 @@ def _compile(text: str, name: str, file: str) -> Kernel:
 def load_launch(view: View) -> Launch:
     """Build the launch of the view's kernel.
 
-    Raises SourceError or LaunchError; of a kernel of one's own also where an array is too large
+    Raises SourceError or LaunchError; of a user kernel also where an array is too large
     for a scene.
     """
-    if view.own is None:
+    if view.user_kernel is None:
         return presets.launch(view)
     kernel = load_kernel(view)
-    launch = build_launch(kernel, view.own.form)
+    launch = build_launch(kernel, view.user_kernel.form)
     of_device = {
         one.variable.name: one.first for one in kernel.globals if one.space is MemorySpace.GLOBAL
     }
@@ -344,8 +344,8 @@ def _record(view: View) -> Recording | SourceError | LaunchError:
 
 
 def _block_in_grid(view: View, launch: Launch) -> Dim3:
-    """The view's block; of a kernel of one's own, whose grid no address knows, the nearest."""
-    if view.own is None:
+    """The view's block; of a user kernel, whose grid no address knows, the nearest."""
+    if view.user_kernel is None:
         return view.block_index
     x, y, z = (min(i, n - 1) for i, n in zip(view.block_index, launch.grid, strict=True))
     return x, y, z
@@ -440,10 +440,10 @@ def _build_model(side: View) -> SceneModel:
     recording = load_recording(recording_key(side))
     hazards, right = load_report(side).hazards, load_right(side)
     thread = ravel(side.thread_index, recording.launch.block)
-    if side.own is not None:
+    if side.user_kernel is not None:
         nearest = min(thread, recording.launch.threads - 1)
         return build_scene_model(
-            recording, nearest, None, hazards, presets.changes(side), right, side.own.form
+            recording, nearest, None, hazards, presets.changes(side), right, side.user_kernel.form
         )
     tile = catalogue()[side.kernel].tile(**dict(side.defines))
     model = build_scene_model(recording, thread, tile, hazards, presets.changes(side), right)

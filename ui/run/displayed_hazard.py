@@ -85,7 +85,7 @@ def _focus_on_right_thread(view: View, right: View) -> View:
     recording = load_recording(recording_key(right))
     thread = ravel(right.thread_index, recording.launch.block)
     same_numbers = replace(view, block=right.block, thread=right.thread, z=right.z)
-    if view.own is not None:
+    if view.user_kernel is not None:
         return same_numbers
     by_cell = focus_on_thread(view, recording, thread, 1)
     for candidate in (by_cell, from_query(to_query(same_numbers))[0]):

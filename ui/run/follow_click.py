@@ -46,9 +46,9 @@ def follow_click(view: View, look: Look, x: float, y: float) -> View:
         thread = writer(recording, hit.name.removeprefix(SHARED), hit.index, step)
         return view if thread is None else focus_on_thread(view, recording, thread, hit.side)
     name = hit.name.removeprefix(GLOBAL)
-    if side.own is None and name == "C":
+    if side.user_kernel is None and name == "C":
         return _focus_on_cell(view, hit.index)
-    touched = next_access(recording, name, hit.index, step, side.own is None)
+    touched = next_access(recording, name, hit.index, step, side.user_kernel is None)
     if touched is None:
         return view
     view = focus_on_thread(view, recording, touched[1], hit.side)
@@ -58,9 +58,9 @@ def follow_click(view: View, look: Look, x: float, y: float) -> View:
 def focus_on_thread(view: View, recording: Recording, thread: int, side: int) -> View:
     """The view with the focus on a thread of a side's recording, or the left one of its cell.
 
-    Both sides of a visitor's own kernel have the same threads.
+    Both sides of a user kernel have the same threads.
     """
-    if side and view.own is None:
+    if side and view.user_kernel is None:
         cell = stored_cell(recording, thread)
         return view if cell is None else _focus_on_cell(view, cell)
     x, y, z = unravel(thread, recording.launch.block)

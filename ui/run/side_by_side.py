@@ -21,12 +21,12 @@ def side_views(view: View, record: Callable[[View], Recording]) -> tuple[View, V
     It is the first cell of C that the left thread stores. Where it stores none, or nobody does on
     the right, the right block and thread are those with the left one's numbers, or the nearest.
     view has a comparison. record runs a view's block, whatever its thread and step, and may raise
-    SourceError or LaunchError. Beside a visitor's own kernel it is the same block and thread.
+    SourceError or LaunchError. Beside a user kernel it is the same block and thread.
     """
     assert view.comparison is not None
     comparison, left = view.comparison, replace(view, comparison=None)
-    if view.own is not None:
-        if not shown_kernel.is_plain(view.own.text):
+    if view.user_kernel is not None:
+        if not shown_kernel.is_plain(view.user_kernel.text):
             raise LaunchError(TOO_LONG)
         return left, replace(left, edits=comparison.edits, schedule=comparison.schedule)
     right = replace(

@@ -14,7 +14,7 @@ from ui.run.displayed_hazard import hazardous_view, view_at_line
 from ui.run.mailbox import Requested, mailbox
 from ui.scene.stepper import Place, read_stepper
 from ui.step.state import KERNEL, control_key, step_state
-from ui.view import own_link
+from ui.view import user_kernel_link
 from ui.view.view_url import View, from_query
 from ui.web_page.popover import close_popovers
 
@@ -43,7 +43,7 @@ def restore_view() -> View:
 
 def read_address(query: Mapping[str, str]) -> tuple[View, tuple[str, ...]]:
     """The view of an address; a kernel that is too long for one comes from the session."""
-    return from_query(query, st.session_state.get(own_link.SESSION_KEY))
+    return from_query(query, st.session_state.get(user_kernel_link.SESSION_KEY))
 
 
 def is_same_but_step(view: View, other: View) -> bool:
@@ -84,8 +84,10 @@ def store_view(view: View) -> None:
     """
     state, query = step_state(), st.query_params.to_dict()
     before, address = state.view, state.store(view)
-    if view.own is not None:
-        st.session_state[own_link.SESSION_KEY] = view.own  # for an address that cannot hold it
+    if view.user_kernel is not None:
+        st.session_state[user_kernel_link.SESSION_KEY] = (
+            view.user_kernel
+        )  # for an address that cannot hold it
     st.session_state["query"] = address  # app.py reads it, on every page
     mended = bool(state.notices) and query.get("step") != address.get("step")
     # The address of a choice may have reached the browser after it went back.

@@ -24,13 +24,13 @@ from ui.run.cache import answers, load_opened
 from ui.run.compute import figure_key, find_same_place, recording_key
 from ui.run.mailbox import mailbox
 from ui.step.state import KERNEL, control_key, step_state, story_key
-from ui.view import own_link, presets, shown_kernel
+from ui.view import presets, shown_kernel, user_kernel_link
 from ui.view.small_kernels import is_small
 from ui.view.view_url import (
     INPUTS,
     LARGEST,
-    OWN,
     SCHEDULES,
+    USER_KERNEL,
     ComparedScene,
     View,
     default_comparison,
@@ -80,8 +80,8 @@ def draw_controls(previous: View) -> tuple[View, Places]:
         for name, entry in catalogue().everything.items()
     }
     shown = previous.kernel
-    if previous.own is not None:
-        titles, shown = {OWN: shown_kernel.title(previous), **titles}, OWN
+    if previous.user_kernel is not None:
+        titles, shown = {USER_KERNEL: shown_kernel.title(previous), **titles}, USER_KERNEL
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         named = draw_popover("Presets", ":material/auto_awesome:", "presets")
         if named.is_drawn:
@@ -139,7 +139,7 @@ def with_kernel(view: View, name: str) -> View:
     what-if that applies to it stays.
     """
     chosen = opening_view(name)
-    if view.own is not None:
+    if view.user_kernel is not None:
         return replace(chosen, schedule=view.schedule, stage=view.stage)
     if sizes(view) != sizes(opening_view(view.kernel)):
         chosen = replace(chosen, M=view.M, N=view.N, K=view.K, step=0)
@@ -180,7 +180,7 @@ def draw_beside(beside: Popover, previous: View, view: View) -> View:
     if beside.is_drawn:
         with beside.container:
             view = replace(view, comparison=draw_comparison(previous, view))
-            if view.own is None:
+            if view.user_kernel is None:
                 draw_presets(are_pairs=True)
     elif view.comparison is not None:
         view = replace(view, comparison=follow(view.comparison, previous, view))
@@ -188,9 +188,12 @@ def draw_beside(beside: Popover, previous: View, view: View) -> View:
 
 
 def draw_edit_link(view: View) -> None:
-    """Draw a link to the page where a kernel of one's own is written."""
-    if view.own is not None and not is_small(view.own):
-        query = {own_link.PARAMETER: own_link.encode(view.own) or own_link.IN_SESSION}
+    """Draw a link to the page where a user kernel is written."""
+    if view.user_kernel is not None and not is_small(view.user_kernel):
+        query = {
+            user_kernel_link.PARAMETER: user_kernel_link.encode(view.user_kernel)
+            or user_kernel_link.IN_SESSION
+        }
         st.page_link(WRITE_PAGE, label="Edit it", icon=":material/edit_square:", query_params=query)
 
 
@@ -245,8 +248,8 @@ def is_what_if(previous: View, view: View) -> bool:
 
 def draw_comparison(previous: View, view: View) -> ComparedScene | None:
     """Draw the choice of a scene beside the view's, and its controls; return what they choose."""
-    before, titles = previous.comparison, {OWN: shown_kernel.title(view)}
-    if view.own is None:
+    before, titles = previous.comparison, {USER_KERNEL: shown_kernel.title(view)}
+    if view.user_kernel is None:
         titles = {name: entry.title for name, entry in catalogue().items()}
     names = [NOTHING, *titles]
     shown_first = NOTHING if before is None else before.kernel
@@ -262,7 +265,7 @@ def draw_comparison(previous: View, view: View) -> ComparedScene | None:
     if before is not None and before.kernel == name:
         chosen = follow(before, previous, view)
     shown = replace(view, edits=chosen.edits, schedule=chosen.schedule)
-    if view.own is None:
+    if view.user_kernel is None:
         shown = replace(shown, kernel=name, defines=chosen.defines)
         # Other controls once the left scene has others, which they follow.
         beside = f"{RIGHT}beside {' '.join(map(str, dict(view.defines).values()))} "
@@ -274,7 +277,7 @@ def draw_comparison(previous: View, view: View) -> ComparedScene | None:
         format_func=SCHEDULE_NAMES.__getitem__,
         **what_if_options(f"{RIGHT}beside {view.schedule} {name}_schedule", chosen.schedule),
     )  # fmt: skip
-    return ComparedScene(name, () if name == OWN else shown.defines, edits, schedule)
+    return ComparedScene(name, () if name == USER_KERNEL else shown.defines, edits, schedule)
 
 
 def draw_switches(previous: View, view: View, side: str = "") -> tuple[str, ...]:
@@ -301,7 +304,9 @@ def offered_edits(view: View) -> tuple[Edit, ...]:
 
 def of_text(function: Callable[[View], Text], view: View) -> Text:
     """What a function finds in the text of a view's kernel; of a visitor's a worker finds it."""
-    return function(view) if view.own is None else answers().ask(function, recording_key(view))
+    return (
+        function(view) if view.user_kernel is None else answers().ask(function, recording_key(view))
+    )
 
 
 def draw_changed_lines(view: View) -> None:
@@ -322,8 +327,8 @@ def draw_changed_lines(view: View) -> None:
 
 def draw_settings(previous: View) -> View:
     """Draw the fields for what is multiplied, how, and what of it is seen; return their view."""
-    if previous.own is not None:
-        return replace(draw_own_settings(previous), stage=draw_stage(previous))
+    if previous.user_kernel is not None:
+        return replace(draw_user_kernel_settings(previous), stage=draw_stage(previous))
     name, sizes = previous.kernel, {}
     entry = catalogue()[name]
     for column, (size, help_) in zip(st.columns(3), SIZES.items(), strict=True):
@@ -368,7 +373,7 @@ def draw_machine_code_switch() -> None:
     )  # fmt: skip
 
 
-def draw_own_settings(previous: View) -> View:
+def draw_user_kernel_settings(previous: View) -> View:
     """Draw the fields for block and thread; its text and its launch have all else."""
     try:
         opened = load_opened(previous, step_state().look(previous))

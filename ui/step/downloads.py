@@ -32,7 +32,9 @@ def draw_downloads(view: View, opened: Opened) -> None:
                 key=f"picture_{form.lower()}",
             )  # fmt: skip
     sides = opened.sides
-    kernels = "" if view.own is not None else "".join(f"{side.kernel}-" for side in sides[:-1])
+    kernels = (
+        "" if view.user_kernel is not None else "".join(f"{side.kernel}-" for side in sides[:-1])
+    )
     name = f"tilewise-{kernels}{shown_kernel.file_stem(sides[-1])}"
     draw_animation_button(view, opened, f"{name}.html")
     for number, (side, report) in enumerate(zip(sides, opened.reports, strict=True)):

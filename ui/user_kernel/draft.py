@@ -39,7 +39,7 @@ extern "C" __global__ void multiply(const float* A, const float* B, float* C,
 class Checked:
     """A kernel that was judged."""
 
-    own: UserKernel
+    user_kernel: UserKernel
     verdict: Verdict
 
 
@@ -87,8 +87,8 @@ class Draft:
 
     def open_exercise(self, exercise: Exercise, text: str | None = None) -> None:
         """Open an exercise with a text, else with the visitor's own, else with its start."""
-        own = text or self.progress.attempt(exercise.name).text
-        self.open(own or exercise.start, exercise.title, exercise.name)
+        user_kernel = text or self.progress.attempt(exercise.name).text
+        self.open(user_kernel or exercise.start, exercise.title, exercise.name)
 
     def choose(self, text: str, name: str) -> None:
         """Open a text that was chosen on the page."""
@@ -118,17 +118,17 @@ class Draft:
             with suppress(ValueError):  # a text that no kernel has
                 self.progress = self.progress.with_text(self.exercise, edited.text)
 
-    def keep_result(self, own: UserKernel, result: ExerciseResult) -> None:
+    def keep_result(self, user_kernel: UserKernel, result: ExerciseResult) -> None:
         """Keep what was found in the text as an exercise."""
         self.result, self.problem, self.checked = result, "", None
         if result.verdict is not None:
-            self.checked = Checked(own, result.verdict)
+            self.checked = Checked(user_kernel, result.verdict)
         if result.solved:
             self.progress = self.progress.with_solved(self.exercise)
 
-    def keep_verdict(self, own: UserKernel, verdict: Verdict) -> None:
+    def keep_verdict(self, user_kernel: UserKernel, verdict: Verdict) -> None:
         """Keep the verdict on a kernel."""
-        self.checked, self.problem = Checked(own, verdict), ""
+        self.checked, self.problem = Checked(user_kernel, verdict), ""
 
     def ask_check(self) -> None:
         """Ask for a check of what stands in the editor."""
@@ -138,14 +138,14 @@ class Draft:
         """Say that the visitor has stopped a check."""
         self.problem, self.wants_check = "The check was stopped.", False
 
-    def open_own(self, own: UserKernel, name: str, suggested: LaunchForm) -> None:
+    def open_user_kernel(self, user_kernel: UserKernel, name: str, suggested: LaunchForm) -> None:
         """Open a kernel with its launch, which may be another than its text suggests."""
-        self.open(own.text, name, wanted=own.kernel)
-        before = dict(fields(with_task(suggested, own.form.task)))
+        self.open(user_kernel.text, name, wanted=user_kernel.kernel)
+        before = dict(fields(with_task(suggested, user_kernel.form.task)))
         before["task"] = suggested.task
-        for place, value in fields(own.form):
+        for place, value in fields(user_kernel.form):
             if place in before:
-                self.enter(own.kernel, place, before[place], value)
+                self.enter(user_kernel.kernel, place, before[place], value)
 
     def enter(self, kernel: str, place: str, suggested: str, value: str) -> None:
         """Keep what was entered in a field of the form."""
@@ -231,7 +231,7 @@ def with_fields(form: LaunchForm, values: dict[str, str]) -> LaunchForm:
     )  # fmt: skip
 
 
-def at_numbers(own: UserKernel, numbers: Named) -> UserKernel:
+def at_numbers(user_kernel: UserKernel, numbers: Named) -> UserKernel:
     """The kernel launched with other numbers, by parameter."""
     values = {f"{name}.value": str(value) for name, value in numbers}
-    return replace(own, form=with_fields(own.form, values))
+    return replace(user_kernel, form=with_fields(user_kernel.form, values))

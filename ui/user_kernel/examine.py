@@ -36,7 +36,7 @@ class Examined:
 def examine(text: str, wanted: str) -> Examined:
     """Compile a kernel of a text, the first without one of the wanted name.
 
-    Raises LaunchError where kernels of one's own are switched off.
+    Raises LaunchError where user kernels are switched off.
     """
     check_may_write()
     try:
@@ -61,7 +61,7 @@ def suggest_form(text: str, kernel: str) -> LaunchForm:
 def compile_once(text: str, kernel: str) -> Kernel:
     """Compile a kernel of a text, or its only one without a name.
 
-    Raises SourceError, or LaunchError where kernels of one's own are switched off.
+    Raises SourceError, or LaunchError where user kernels are switched off.
     """
     check_may_write()
     return result_cache().get_or_compute((text, kernel), compile_kernel, text, kernel or None)

@@ -34,7 +34,7 @@ SIZES = (512, 1024, 2048, 4096)  # rows and columns of the square matrices
 JOB, RUN, PROBLEM = "write_job", "write_gpu_run", "write_gpu_problem"
 
 
-def draw_user_kernel_gpu(draft: Draft, own: UserKernel | None) -> None:
+def draw_user_kernel_gpu(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Draw how the kernel is run on a GPU, the run's progress, and its result."""
     job = running_job(JOB)
     if job is not None and job.state.finished:
@@ -47,7 +47,7 @@ def draw_user_kernel_gpu(draft: Draft, own: UserKernel | None) -> None:
             "There is no GPU here: the GPU page shows a recorded run of the catalogue's kernels."
         )
         return
-    _draw_start(device, draft.checked, own, is_busy=job is not None)
+    _draw_start(device, draft.checked, user_kernel, is_busy=job is not None)
     if job is not None:
         draw_progress(JOB)
     if st.session_state.get(PROBLEM):
@@ -68,17 +68,22 @@ def _collect(draft: Draft, job: Job) -> None:
     st.session_state[RUN] = run
     mine = next(kernel for kernel in run.kernels if kernel.name == NAME)
     checked = draft.checked
-    if mine.registers is not None and checked is not None and checked.own.text == mine.source:
+    if (
+        mine.registers is not None
+        and checked is not None
+        and checked.user_kernel.text == mine.source
+    ):
         draft.checked = Checked(
-            checked.own, answers().ask(judge_user_kernel, checked.own, mine.registers, is_long=True)
+            checked.user_kernel,
+            answers().ask(judge_user_kernel, checked.user_kernel, mine.registers, is_long=True),
         )
 
 
 def _draw_start(
-    device: Device, checked: Checked | None, own: UserKernel | None, is_busy: bool
+    device: Device, checked: Checked | None, user_kernel: UserKernel | None, is_busy: bool
 ) -> None:
     """Draw the size and the button; a kernel that did not run clean has none."""
-    if checked is None or checked.own != own:
+    if checked is None or checked.user_kernel != user_kernel:
         st.markdown(f"**{device.name}**: Check the kernel first, in the simulator.")
         return
     if checked.verdict.state is not State.RIGHT:
@@ -95,7 +100,7 @@ def _draw_start(
         icon=":material/play_arrow:", disabled=is_busy,
     ):  # fmt: skip
         try:
-            candidates = _candidates(checked.own, int(size or SIZES[2]), device)
+            candidates = _candidates(checked.user_kernel, int(size or SIZES[2]), device)
         except (LaunchError, SourceError) as error:
             st.session_state[PROBLEM] = str(error)
         else:
@@ -104,9 +109,9 @@ def _draw_start(
         st.rerun()
 
 
-def _candidates(own: UserKernel, size: int, device: Device) -> list[Candidate]:
+def _candidates(user_kernel: UserKernel, size: int, device: Device) -> list[Candidate]:
     """The kernel and those of the ladder beside it, for square matrices."""
     sizes = (size, size, size)
-    mine = answers().ask(product_candidate, own, sizes)
+    mine = answers().ask(product_candidate, user_kernel, sizes)
     check_memory(sizes, mine.precision, device.memory_bytes)
     return [mine, *(choose(name, sizes) for name in LADDER)]

@@ -14,9 +14,9 @@ from ui.jobs.settings import check_may_write
 from ui.user_kernel.examine import compile_once
 
 
-def judge_user_kernel(own: UserKernel, registers: int | None = None) -> Verdict:
+def judge_user_kernel(user_kernel: UserKernel, registers: int | None = None) -> Verdict:
     """Compile a kernel and judge it. Raises SourceError or LaunchError."""
-    return judge(own, compile_once(own.text, own.kernel), registers, say)
+    return judge(user_kernel, compile_once(user_kernel.text, user_kernel.kernel), registers, say)
 
 
 def check_exercise(name: str, text: str) -> ExerciseResult:
@@ -25,7 +25,7 @@ def check_exercise(name: str, text: str) -> ExerciseResult:
     return check(exercises()[name], text, say)
 
 
-def product_candidate(own: UserKernel, size: tuple[int, int, int]) -> Candidate:
+def product_candidate(user_kernel: UserKernel, size: tuple[int, int, int]) -> Candidate:
     """A product for a GPU, as user_candidate; LaunchError also where user kernels are off."""
     check_may_write()
-    return user_candidate(own, size)
+    return user_candidate(user_kernel, size)

@@ -27,21 +27,24 @@ from ui.web_page.write_style import write_style
 
 
 def write_report(
-    own: UserKernel, verdict: Verdict | None, title: str = "", result: ExerciseResult | None = None
+    user_kernel: UserKernel,
+    verdict: Verdict | None,
+    title: str = "",
+    result: ExerciseResult | None = None,
 ) -> Iterator[str]:
     """Write a report, in pieces.
 
     title and result are an exercise's. The scene begins at the first hazard, else where the first
     wrong cell is stored.
     """
-    name = title or own.kernel
+    name = title or user_kernel.kernel
     yield Template(read_web("report.html")).substitute(
         title=html.escape(f"Tilewise: {name}"),
         light=write_style(LIGHT), light_paper=LIGHT.paper, light_ink=LIGHT.ink,
         dark=write_style(DARK), dark_paper=DARK.paper, dark_ink=DARK.ink,
     )  # fmt: skip
     yield f"<h1>{html.escape(name)}</h1>"
-    launched = html.escape(summarize_launch(own.kernel, own.form))
+    launched = html.escape(summarize_launch(user_kernel.kernel, user_kernel.form))
     yield f"<p class='launched'><code>{launched}</code></p>"
     if result is not None:
         state, message = ("right", "Solved.") if result.solved else ("wrong", result.problem)
@@ -54,8 +57,10 @@ def write_report(
             yield verdict_html.hazard(found, verdict.next_step)
         yield verdict_html.checks(verdict.checks, verdict.next_step)
         yield verdict_html.costs(verdict)
-    yield _listing(own.text, mark_hazards(own.text, verdict) if verdict is not None else ())
-    yield from _scene(own, verdict)
+    yield _listing(
+        user_kernel.text, mark_hazards(user_kernel.text, verdict) if verdict is not None else ()
+    )
+    yield from _scene(user_kernel, verdict)
     yield "</body>\n</html>\n"
 
 
@@ -73,11 +78,13 @@ def _mark(message: str | None) -> str:
     return "" if message is None else f' class="marked" title="{html.escape(message)}"'
 
 
-def _scene(own: UserKernel, verdict: Verdict | None) -> Iterator[str]:
+def _scene(user_kernel: UserKernel, verdict: Verdict | None) -> Iterator[str]:
     """The scene, in a frame of its own: its keys and its style are not the report's."""
     try:
-        view = _first_view(own, verdict)
-        pieces = iter(draw_standalone(view, USUAL, begins=view == View(own=own)).pieces)
+        view = _first_view(user_kernel, verdict)
+        pieces = iter(
+            draw_standalone(view, USUAL, begins=view == View(user_kernel=user_kernel)).pieces
+        )
         first = next(pieces)
     except (SourceError, LaunchError) as error:
         yield f"<p class='said'>There is no scene: {html.escape(str(error))}</p>"
@@ -88,14 +95,14 @@ def _scene(own: UserKernel, verdict: Verdict | None) -> Iterator[str]:
     yield '"></iframe>'
 
 
-def _first_view(own: UserKernel, verdict: Verdict | None) -> View:
+def _first_view(user_kernel: UserKernel, verdict: Verdict | None) -> View:
     """The view at which the scene begins; where nothing is wrong its step is not yet known."""
     if verdict is None:
-        return View(own=own)
+        return View(user_kernel=user_kernel)
     if verdict.hazards:
         found = verdict.hazards[0]
-        return hazardous_view(hazard_view(own, found), DisplayedHazard(found.hazard, 0))
+        return hazardous_view(hazard_view(user_kernel, found), DisplayedHazard(found.hazard, 0))
     wrong = next((one for one in verdict.checks if one.wrong is not None), None)
     if wrong is not None and wrong.wrong is not None and wrong.wrong.line is not None:
-        return view_at_line(wrong_view(own, wrong), wrong.wrong.line)
-    return View(own=own)
+        return view_at_line(wrong_view(user_kernel, wrong), wrong.wrong.line)
+    return View(user_kernel=user_kernel)

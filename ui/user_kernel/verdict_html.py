@@ -106,7 +106,7 @@ def _why(sentence: str, shown_text: str) -> str:
 
 
 def _neighbours(rows: Sequence[CounterRow]) -> str:
-    """The table of what kernels cost, one's own first."""
+    """The table of what kernels cost, the user kernel first."""
     body = []
     for row in rows:
         name = "yours" if not row.name else row.title
@@ -115,7 +115,7 @@ def _neighbours(rows: Sequence[CounterRow]) -> str:
             _figure(row.wavefronts_per_flop),
         )  # fmt: skip
         body.append(
-            f"<tr{'' if row.name else ' class=own'}><th scope=row>{html.escape(name)}</th>"
+            f"<tr{'' if row.name else ' class=user_kernel'}><th scope=row>{html.escape(name)}</th>"
             + "".join(f"<td>{figure}</td>" for figure in figures)
             + "</tr>"
         )

@@ -23,7 +23,7 @@ from ui.web_page.press import press
 Open = Callable[[View, DisplayedHazard | None, int | None], None]
 
 
-def draw_verdict(own: UserKernel, verdict: Verdict, open_scene: Open) -> None:
+def draw_verdict(user_kernel: UserKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
     shown_text = verdict.next_step
     st.html(verdict_html.next_step(verdict.state, shown_text, verdict.repair))
@@ -31,57 +31,61 @@ def draw_verdict(own: UserKernel, verdict: Verdict, open_scene: Open) -> None:
         st.html("<p class='said'>Choose it in <b>Launch</b>, at <b>It computes</b>.</p>")
     wrong = _first_wrong(verdict)
     if wrong is not None and wrong.sentence in shown_text:
-        _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
+        _draw_wrong_button(user_kernel, wrong, "verdict_wrong", open_scene)
     numbered = list(enumerate(verdict.causes))
     numbered.sort(key=lambda one: one[1].hazard.message not in shown_text)
     # What one change mends has one cause: the first is enough to see it.
     shown = numbered[:1] if verdict.repair is not None else numbered
     for number, found in shown:
-        _draw_hazard(own, number, found, shown_text, open_scene)
+        _draw_hazard(user_kernel, number, found, shown_text, open_scene)
     if numbered[len(shown) :]:
         with st.expander(f"{len(numbered) - len(shown)} more, which the same change mends"):
             for number, found in numbered[len(shown) :]:
-                _draw_hazard(own, number, found, shown_text, open_scene)
+                _draw_hazard(user_kernel, number, found, shown_text, open_scene)
     st.html(verdict_html.checks(verdict.checks, shown_text))
     if wrong is not None and wrong.sentence not in shown_text:
-        _draw_wrong_button(own, wrong, "verdict_wrong", open_scene)
+        _draw_wrong_button(user_kernel, wrong, "verdict_wrong", open_scene)
     costs = verdict_html.costs(verdict)
     if costs:
         st.html(costs)
 
 
 def _draw_hazard(
-    own: UserKernel, number: int, found: FoundHazard, shown_text: str, open_scene: Open
+    user_kernel: UserKernel, number: int, found: FoundHazard, shown_text: str, open_scene: Open
 ) -> None:
     """Draw a hazard, its number the key of its button; what shown_text says is left out."""
     message = verdict_html.hazard(found, shown_text)
     if message:
         st.html(message)
-    _draw_hazard_button(own, found, f"verdict_hazard_{number}", open_scene)
+    _draw_hazard_button(user_kernel, found, f"verdict_hazard_{number}", open_scene)
 
 
-def draw_first_button(own: UserKernel, verdict: Verdict, open_scene: Open) -> None:
+def draw_first_button(user_kernel: UserKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw the button that opens the scene at the first fault; none where nothing is wrong."""
     wrong = _first_wrong(verdict)
     if verdict.hazards:
-        _draw_hazard_button(own, verdict.hazards[0], "first_hazard", open_scene)
+        _draw_hazard_button(user_kernel, verdict.hazards[0], "first_hazard", open_scene)
     elif wrong is not None:
-        _draw_wrong_button(own, wrong, "first_wrong", open_scene)
+        _draw_wrong_button(user_kernel, wrong, "first_wrong", open_scene)
 
 
 def _first_wrong(verdict: Verdict) -> SizeCheck | None:
     return next((one for one in verdict.checks if one.wrong is not None), None)
 
 
-def _draw_hazard_button(own: UserKernel, found: FoundHazard, key: str, open_scene: Open) -> None:
+def _draw_hazard_button(
+    user_kernel: UserKernel, found: FoundHazard, key: str, open_scene: Open
+) -> None:
     if press(st.button, "Show it", key, icon=":material/play_arrow:"):
-        open_scene(hazard_view(own, found), DisplayedHazard(found.hazard, 0), None)
+        open_scene(hazard_view(user_kernel, found), DisplayedHazard(found.hazard, 0), None)
 
 
-def _draw_wrong_button(own: UserKernel, check: SizeCheck, key: str, open_scene: Open) -> None:
+def _draw_wrong_button(
+    user_kernel: UserKernel, check: SizeCheck, key: str, open_scene: Open
+) -> None:
     """Draw the button that opens the scene where a wrong cell is stored, if that is known."""
     cell = check.wrong
     if cell is None or cell.block is None:
         return
     if press(st.button, "Show the wrong cell", key, icon=":material/play_arrow:"):
-        open_scene(wrong_view(own, check), None, cell.line)
+        open_scene(wrong_view(user_kernel, check), None, cell.line)

@@ -96,10 +96,10 @@ def _read_preset(table: object, line: int) -> Preset | Broken:
 def source(view: View) -> str:
     """The source of the view's kernel, its macros defined and its edits applied.
 
-    Of a kernel of one's own those that its text has a pattern for.
+    Of a user kernel those that its text has a pattern for.
     """
     edits = view.edits
-    if view.own is not None and edits:
+    if view.user_kernel is not None and edits:
         offered = {edit.key for edit in offered_edits(view)}
         edits = tuple(key for key in edits if key in offered)
     return apply_edits(unedited_source(view), edits) if edits else unedited_source(view)

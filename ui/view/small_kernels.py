@@ -17,10 +17,10 @@ from simulator.broken_file import (
     read_text,
 )
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, UserKernel
-from ui.view import own_link
+from ui.view import user_kernel_link
 
 FILE = Path(__file__).resolve().parents[2] / "assets" / "small_kernels.toml"
-OWN = re.compile(rf"(?<![^&]){own_link.PARAMETER}=(?P<name>[\w-]+)")
+SMALL_KERNEL = re.compile(rf"(?<![^&]){user_kernel_link.PARAMETER}=(?P<name>[\w-]+)")
 
 
 class _SmallKernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,7 +44,7 @@ def small_kernels() -> Entries[UserKernel]:
     found: dict[str, UserKernel | Broken] = {}
     for name, table in tables.items():
         try:
-            found[name] = _own_kernel(name, msgspec.convert(table, _SmallKernel))
+            found[name] = _user_kernel(name, msgspec.convert(table, _SmallKernel))
         except msgspec.ValidationError as error:
             found[name] = misfit(error, text, FILE.name, name)
     return Entries(found)
@@ -55,22 +55,22 @@ def name_small(address: str) -> str:
 
     Raises ValueError for a name that there is not, BrokenFileError for a kernel with a mistake.
     """
-    return OWN.sub(_encode, address)
+    return SMALL_KERNEL.sub(_encode, address)
 
 
 def _encode(found: re.Match[str]) -> str:
     name = found["name"]
     if small_kernels() and name not in small_kernels().everything:
         raise ValueError(f"there is no kernel {name}, only {', '.join(small_kernels())}.")
-    return f"{own_link.PARAMETER}={own_link.encode(small_kernels()[name])}"
+    return f"{user_kernel_link.PARAMETER}={user_kernel_link.encode(small_kernels()[name])}"
 
 
-def is_small(own: UserKernel) -> bool:
+def is_small(user_kernel: UserKernel) -> bool:
     """Whether a kernel is one of the small kernels, and not a visitor's."""
-    return own in small_kernels().values()
+    return user_kernel in small_kernels().values()
 
 
-def _own_kernel(name: str, small: _SmallKernel) -> UserKernel:
+def _user_kernel(name: str, small: _SmallKernel) -> UserKernel:
     arguments = tuple(
         ArrayArgument(array, rows, columns, contents)
         for array, (rows, columns, contents) in small.arrays.items()

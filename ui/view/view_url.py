@@ -16,7 +16,7 @@ from simulator.launch import MAX_THREADS, Dim3
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import UserKernel
 from ui.drawing.look import Held, Level, Stage, parse_held
-from ui.view import own_link
+from ui.view import user_kernel_link
 from ui.view.what_if import SWITCHES, applicable_edits
 
 LARGEST = 64  # rows or columns of a matrix on the screen
@@ -25,15 +25,15 @@ INPUTS = ("random", "counting", "fractions")  # presets.inputs builds them
 # Query parameters of every kernel; each macro of a kernel is a parameter too.
 PARAMETERS = (
     "kernel", "M", "N", "K", "edits", "bx", "by", "tx", "ty", "step", "schedule", "inputs",
-    "stage", "with", own_link.PARAMETER,
+    "stage", "with", user_kernel_link.PARAMETER,
 )  # fmt: skip
-# Those of a visitor's own kernel; the Write page adds the exercise that it is for.
-OWN_PARAMETERS = (
-    own_link.PARAMETER, "exercise", "edits", "bx", "by", "bz", "tx", "ty", "tz", "step", "schedule",
-    "stage", "with",
+# Those of a user kernel; the Write page adds the exercise that it is for.
+USER_KERNEL_PARAMETERS = (
+    user_kernel_link.PARAMETER, "exercise", "edits", "bx", "by", "bz", "tx", "ty", "tz", "step",
+    "schedule", "stage", "with",
 )  # fmt: skip
 FORMER_PARAMETERS = ("view",)  # of older links; they are ignored, with no notice
-OWN = "own"  # a comparison's kernel: the visitor's own once more
+USER_KERNEL = "own"  # a comparison's kernel: the user kernel once more
 FOLLOWS = "follows"  # the parameter "stage" where none is held
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 MAX_VALUE_LENGTH = 400  # characters of a value that are read
@@ -49,7 +49,7 @@ Index2D = tuple[int, int]  # x, y of a block or a thread
 class ComparedScene:
     """The scene shown beside a view's: another kernel for the same product, or the same kernel.
 
-    Beside a visitor's own kernel it is that kernel, on the same launch.
+    Beside a user kernel it is that kernel, on the same launch.
     """
 
     kernel: str  # name of an entry of the catalogue, or OWN
@@ -76,10 +76,10 @@ class View:
     stage: Held | None = None  # the lecture's stage or level that is held; None follows the step
     # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
     comparison: ComparedScene | None = None
-    # A visitor's own kernel in the place of the catalogue's; then kernel, M, N, K, defines and
+    # A user kernel in the place of the catalogue's; then kernel, M, N, K, defines and
     # inputs say nothing. The block and the thread may be beyond the launch, whose sizes only
     # running it tells.
-    own: UserKernel | None = None
+    user_kernel: UserKernel | None = None
     z: Index2D = (0, 0)  # of the block and of the thread; the catalogue's kernels have only 0
 
     @property
@@ -127,8 +127,13 @@ def _usual_step(query_without_step: Mapping[str, Any]) -> int:
 
 def _encode_without_step(view: View) -> dict[str, str]:
     kernel: dict[str, tuple[Any, Any]]
-    if view.own is not None:
-        kernel = {own_link.PARAMETER: (own_link.encode(view.own) or own_link.IN_SESSION, "")}
+    if view.user_kernel is not None:
+        kernel = {
+            user_kernel_link.PARAMETER: (
+                user_kernel_link.encode(view.user_kernel) or user_kernel_link.IN_SESSION,
+                "",
+            )
+        }
     else:
         entry = catalogue()[view.kernel]
         default_defines = dict(_default_defines(entry))
@@ -170,12 +175,12 @@ def _encode_comparison(view: View, comparison: ComparedScene) -> str:
 
 def default_comparison(view: View, kernel: str) -> ComparedScene:
     """A kernel beside a view: with the view's macros, where it has such, and its schedule."""
-    if view.own is not None:
-        return ComparedScene(OWN, (), (), view.schedule)
+    if view.user_kernel is not None:
+        return ComparedScene(USER_KERNEL, (), (), view.schedule)
     entry = catalogue()[kernel]
-    own, defaults = dict(view.defines), dict(_default_defines(entry))
+    given, defaults = dict(view.defines), dict(_default_defines(entry))
     defines = {
-        name: own[name] if own.get(name) in entry.defines[name] else default
+        name: given[name] if given.get(name) in entry.defines[name] else default
         for name, default in defaults.items()
     }
     if not _fits(entry, defines):
@@ -194,10 +199,10 @@ def follow(comparison: ComparedScene, before: View, after: View) -> ComparedScen
     """
     usual, now = (default_comparison(view, comparison.kernel) for view in (before, after))
     defines = tuple(
-        new if own == old else own
-        for own, old, new in zip(comparison.defines, usual.defines, now.defines, strict=True)
+        new if given == old else given
+        for given, old, new in zip(comparison.defines, usual.defines, now.defines, strict=True)
     )
-    if after.own is None and not _fits(catalogue()[comparison.kernel], dict(defines)):
+    if after.user_kernel is None and not _fits(catalogue()[comparison.kernel], dict(defines)):
         defines = comparison.defines
     schedule = now.schedule if comparison.schedule == usual.schedule else comparison.schedule
     return replace(comparison, defines=defines, schedule=schedule)
@@ -210,7 +215,7 @@ def from_query(
 
     Raises BrokenFileError where the catalogue has no kernel.
 
-    kept is the visitor's own kernel that is too long for an address, if there is one. The last
+    kept is the user kernel that is too long for an address, if there is one. The last
     value of a repeated parameter counts. An empty query is the default kernel's opening_view(); any
     other without a step begins at the first. The number of steps is unknown here: the step may be
     beyond the last step until `clamp` limits it.
@@ -220,8 +225,8 @@ def from_query(
     (16, 2, ())
     """
     parser = QueryParser(query)
-    if own_link.PARAMETER in query:
-        return _parse_own(parser, query, kept)
+    if user_kernel_link.PARAMETER in query:
+        return _parse_user_kernel(parser, query, kept)
     kernel = parser.parse_kernel()
     entry = catalogue()[kernel]
     M, N, K = (parser.parse_size(name, entry.opens[name]) for name in "MNK")
@@ -235,7 +240,7 @@ def from_query(
     grid, block = entry.shape(view.M, view.N, **dict(defines))
     if grid[2] > 1:
         view = replace(view, z=(parser.parse_integer("bz", 0), 0))
-    known = {*PARAMETERS, *FORMER_PARAMETERS, *entry.defines} - {own_link.PARAMETER}
+    known = {*PARAMETERS, *FORMER_PARAMETERS, *entry.defines} - {user_kernel_link.PARAMETER}
     parser.note_unknown(known | ({"bz"} if entry.pieces != 1 else set()))
     view, clamp_notices = _clamp_to_launch(view, grid, block)
     comparison, comparison_notices = _parse_comparison(view, parser.text("with"))
@@ -251,7 +256,7 @@ def parse_view(query: Mapping[str, str]) -> View:
 
     BrokenFileError where a kernel that it names is broken.
     """
-    if own_link.PARAMETER not in query:
+    if user_kernel_link.PARAMETER not in query:
         beside = query.get("with", "").partition(",")[0]
         for name in {query.get("kernel", DEFAULT.kernel), beside} & set(catalogue().everything):
             catalogue()[name]
@@ -276,30 +281,30 @@ def _parse_shown(parser: QueryParser, usual_step: int) -> View:
     )
 
 
-def _parse_own(
+def _parse_user_kernel(
     parser: QueryParser, query: Mapping[str, str | Sequence[str]], kept: UserKernel | None
 ) -> tuple[View, tuple[str, ...]]:
-    """Parse a view of a visitor's own kernel; the usual view where the kernel cannot be read."""
-    value = query[own_link.PARAMETER]
+    """Parse a view of a user kernel; the usual view where the kernel cannot be read."""
+    value = query[user_kernel_link.PARAMETER]
     text = value if isinstance(value, str) else next(iter(reversed(value)), "")
     try:
-        if text == own_link.IN_SESSION and kept is None:
-            raise own_link.LinkError(own_link.TOO_LONG)
-        own = kept if text == own_link.IN_SESSION else own_link.decode(text)
-    except own_link.LinkError as error:
+        if text == user_kernel_link.IN_SESSION and kept is None:
+            raise user_kernel_link.LinkError(user_kernel_link.TOO_LONG)
+        user_kernel = kept if text == user_kernel_link.IN_SESSION else user_kernel_link.decode(text)
+    except user_kernel_link.LinkError as error:
         return from_query({})[0], (str(error),)
-    edits = _parse_own_edits(parser)
+    edits = _parse_user_kernel_edits(parser)
     view = _parse_shown(parser, 1)
     z = max(parser.parse_integer("bz", 0), 0), max(parser.parse_integer("tz", 0), 0)
-    parser.note_unknown((*OWN_PARAMETERS, *FORMER_PARAMETERS))
+    parser.note_unknown((*USER_KERNEL_PARAMETERS, *FORMER_PARAMETERS))
     block, thread = ((max(index[0], 0), max(index[1], 0)) for index in (view.block, view.thread))
-    view = replace(view, own=own, edits=edits, block=block, thread=thread, z=z)
+    view = replace(view, user_kernel=user_kernel, edits=edits, block=block, thread=thread, z=z)
     comparison, notices = _parse_comparison(view, parser.text("with"))
     return replace(view, comparison=comparison), (*parser.notices, *notices)
 
 
-def _parse_own_edits(parser: QueryParser) -> tuple[str, ...]:
-    """Parse the edits of a visitor's own kernel, of which only its text tells which apply."""
+def _parse_user_kernel_edits(parser: QueryParser) -> tuple[str, ...]:
+    """Parse the edits of a user kernel, of which only its text tells which apply."""
     requested = {name for name in re.split(r"[.,\s]+", parser.text("edits")) if name}
     return tuple(switch.edit.key for switch in SWITCHES if switch.edit.key in requested)
 
@@ -312,19 +317,19 @@ def _parse_comparison(view: View, text: str) -> tuple[ComparedScene | None, tupl
     pairs = [other.partition(":") for other in others if other]
     values = {name.strip(): value.strip() for name, _, value in pairs}
     parser = QueryParser({**values, "with": kernel})
-    kernels = tuple(catalogue()) if view.own is None else (OWN,)
-    first = view.kernel if view.own is None else OWN
+    kernels = tuple(catalogue()) if view.user_kernel is None else (USER_KERNEL,)
+    first = view.kernel if view.user_kernel is None else USER_KERNEL
     usual = default_comparison(view, parser.parse_word("with", kernels, first))
     defines, macros = usual.defines, {name for name, _ in usual.defines}
     unknown = [_quote(name) for name in values if name not in {*macros, "edits", "schedule"}]
     if unknown:
         parser.notices.append(f"The scene beside it has no {list_names(unknown)}; it is left out.")
-    if view.own is None:
+    if view.user_kernel is None:
         entry = catalogue()[usual.kernel]
         defines = _parse_defines(parser, entry, usual.defines)
         edits = _parse_edits(parser, entry.source(**dict(defines)))
     else:
-        edits = _parse_own_edits(parser)
+        edits = _parse_user_kernel_edits(parser)
     schedule = Schedule(parser.parse_word("schedule", SCHEDULES, usual.schedule))
     return ComparedScene(usual.kernel, defines, edits, schedule), tuple(parser.notices)
 

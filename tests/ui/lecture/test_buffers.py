@@ -12,8 +12,8 @@ import pytest
 from simulator import Step
 from simulator.machine.observer import AccessKind
 from tests.ui.lecture.lectures import of_query
-from tests.ui.own_kernels import array, own
 from tests.ui.scene_models import boxes
+from tests.ui.user_kernels import array, user_kernel
 from ui.analysis.async_copies import copies_under_way
 from ui.analysis.tiles_of_k import copied_cells, waits_for_copies
 from ui.drawing.look import Look
@@ -209,9 +209,9 @@ def test_tiles_that_take_turns_without_asynchronous_copies_are_rows_too() -> Non
     file = Path("assets/exercises/16_double_buffer.toml")
     text = tomllib.loads(file.read_text())["solution"].replace("TILE 16", "TILE 4")
     matrices = (array(name, "64") for name in "ABC")
-    kernel = own(text, "2,2", "4,4", *matrices, ("M", "8"), ("N", "8"), ("K", "8"),
+    kernel = user_kernel(text, "2,2", "4,4", *matrices, ("M", "8"), ("N", "8"), ("K", "8"),
                  roles="A=A B=B C=C M=M N=N K=K")  # fmt: skip
-    drawing = load_drawing(View(own=kernel), Look())
+    drawing = load_drawing(View(user_kernel=kernel), Look())
     assert isinstance(drawing.sheet, LectureSheet)
     panel = next(one.panel for one in drawing.sheet.panels
                  if isinstance(getattr(one, "panel", None), BuffersStage))  # fmt: skip

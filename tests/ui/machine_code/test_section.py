@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from simulator.catalogue import catalogue
-from tests.ui.own_kernels import SAXPY
-from tests.ui.test_own_step_page import control, opened
+from tests.ui.test_user_kernel_step_page import control, opened
 from tests.ui.test_write_page import checked, linked
 from tests.ui.test_write_page import opened as opened_write
+from tests.ui.user_kernels import SAXPY
 from ui.machine_code.compiled import find_compiled
 from ui.machine_code.section import TITLE, line_html
 from ui.run.compute import figure_key, find_line, load_recording, recording_key
@@ -58,7 +58,7 @@ def test_the_section_has_the_line_that_the_step_is_at_for_each_recorded_card() -
 
 
 def test_without_the_compiler_others_are_a_sentence_that_says_what_brings_it() -> None:
-    app = shown(opened(to_query(View(own=SAXPY))))
+    app = shown(opened(to_query(View(user_kernel=SAXPY))))
     assert not app.exception
     [said] = app.info
     assert "requirements-compiler.txt" in said.value

@@ -1,4 +1,4 @@
-"""Any kernel of one's own steps like the catalogue's: every step draws, and every cell is found."""
+"""Any user kernel steps like the catalogue's: every step draws, and every cell is found."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from simulator import LaunchError, narrate
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_short
-from tests.ui.own_kernels import OTHERS, OWN, PRODUCTS, SAXPY, STRUCTS, TILED_PRODUCT, array, own
+from tests.ui.user_kernels import (
+    OTHERS,
+    PRODUCTS,
+    SAXPY,
+    STRUCTS,
+    TILED_PRODUCT,
+    USER_KERNELS,
+    array,
+    user_kernel,
+)
 from ui.analysis.loads import global_loads
 from ui.drawing.hit import GLOBAL, SHARED
 from ui.drawing.look import Look, Stage
@@ -38,7 +47,7 @@ LOOKS = {
 
 def drawing(name: str, look: Look = LOOKS["lecture"], thread: int = 0) -> Drawing[Any]:
     """The scene of a kernel of the table."""
-    return load_drawing(View(own=OWN[name], thread=(thread, 0)), look)
+    return load_drawing(View(user_kernel=USER_KERNELS[name], thread=(thread, 0)), look)
 
 
 def spread(drawn: Drawing[Any]) -> range:
@@ -57,7 +66,7 @@ def arrays_panel(drawn: Drawing[Any]) -> ArraysPanel:
 
 @pytest.mark.sample(25)
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", USER_KERNELS)
 def test_every_step_draws_alike(name: str, look: str) -> None:
     drawn = drawing(name, LOOKS[look])
     assert drawn.steps
@@ -95,9 +104,9 @@ def words_of(drawn: Drawing[Any]) -> set[str]:
 
 
 @pytest.mark.sample(5)
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", USER_KERNELS)
 def test_no_name_of_another_kernel_is_left_over(name: str) -> None:
-    kernel = OWN[name]
+    kernel = USER_KERNELS[name]
     words = words_of(drawing(name))
     mine = set(re.findall(r"\w+", kernel.text))
     foreign = {"A", "B", "C", "As", "Bs", "M", "N", "K", "tiled", "TILE"} - mine
@@ -134,7 +143,9 @@ def test_a_click_on_a_number_finds_the_cell_that_holds_it(name: str) -> None:
                     continue
                 name_ = hit.name.removeprefix(GLOBAL).removeprefix(SHARED)
                 held = step.shared if hit.name.startswith(SHARED) else step.outputs
-                values = held.get(name_, load_recording(View(own=OWN[name])).arguments.get(name_))
+                values = held.get(
+                    name_, load_recording(View(user_kernel=USER_KERNELS[name])).arguments.get(name_)
+                )
                 value = (
                     body(values, hit.index) if name == "structs" else np.ravel(values)[hit.index]
                 )
@@ -202,13 +213,13 @@ def test_arrays_of_bfloat16_show_their_numbers() -> None:
 
 
 def test_the_tile_of_a_product_follows_from_what_it_does() -> None:
-    drawn = load_drawing(View(own=TILED_PRODUCT, block=(1, 1)), Look())
+    drawn = load_drawing(View(user_kernel=TILED_PRODUCT, block=(1, 1)), Look())
     model = drawn.sheet._model  # type: ignore[attr-defined]
     assert model.tile == (4, 4, 4)
     assert model.tiles_of_k is not None
     assert (model.tiles_of_k.depth, model.tile_count) == (4, 3)
     assert model.shapes == {"x": (10, 10), "weights": (10, 10), "y": (10, 10)}
-    corner = load_drawing(View(own=TILED_PRODUCT, block=(2, 2)), Look()).sheet
+    corner = load_drawing(View(user_kernel=TILED_PRODUCT, block=(2, 2)), Look()).sheet
     assert corner._model.tile == (4, 4, 4)  # type: ignore[attr-defined]  # it stores 2 x 2
 
 
@@ -216,36 +227,38 @@ def test_the_tile_of_a_product_follows_from_what_it_does() -> None:
 def test_a_product_is_drawn_as_matrices(name: str) -> None:
     drawn = drawing(name)
     model = drawn.sheet._model  # type: ignore[attr-defined]
-    roles = dict(OWN[name].form.roles)
+    roles = dict(USER_KERNELS[name].form.roles)
     assert model.product.names == (roles["A"], roles["B"], roles["C"])
     assert Stage.PRODUCT in {drawn.stage_at(number) for number in spread(drawn)}
 
 
 def test_arrays_that_cannot_be_multiplied_are_drawn_as_they_are() -> None:
     text = TILED_PRODUCT.text
-    odd = own(
+    odd = user_kernel(
         text, "1,1", "T * T", array("x", "400"), array("weights", "400"), array("y", "400"),
         ("n", "10"), roles="A=x B=weights C=y M=n N=n K=n",
     )  # fmt: skip
-    sheet = load_drawing(View(own=odd), Look()).sheet
+    sheet = load_drawing(View(user_kernel=odd), Look()).sheet
     assert sheet._model.product is None  # type: ignore[attr-defined]
 
 
 def test_clicks_move_the_focus_and_the_step() -> None:
-    view, look = View(own=SAXPY, step=2), Look()
+    view, look = View(user_kernel=SAXPY, step=2), Look()
     drawn = load_drawing(view, look)
     panel = arrays_panel(drawn)
     place = next(one for one in panel._places if one.array.name == "x")
     x, y = place.cells.centres()[17]
     number = next(step.number for step in drawn.steps if drawn.stage_at(step.number) is Stage.STORE)
-    clicked = follow_click(View(own=SAXPY, step=number), look, x, y)
+    clicked = follow_click(View(user_kernel=SAXPY, step=number), look, x, y)
     assert clicked.thread == (17, 0)
     step = drawn.steps[clicked.step]
     assert any(access.name == "x" for access in step.accesses)
 
 
 def test_an_element_that_is_no_part_of_its_array_stands_beside_its_name() -> None:
-    drawn = load_drawing(View(own=OWN["outside"], block=(1, 0), thread=(20, 0)), Look())
+    drawn = load_drawing(
+        View(user_kernel=USER_KERNELS["outside"], block=(1, 0), thread=(20, 0)), Look()
+    )
     panel = arrays_panel(drawn)
     names = panel.changing(drawn.steps[-1])[1]["text"]
     assert names[0] == "<b>⚠ x</b>[52] is outside: it has 50"
@@ -253,23 +266,27 @@ def test_an_element_that_is_no_part_of_its_array_stands_beside_its_name() -> Non
 
 def test_a_click_focuses_a_thread_of_any_plane() -> None:
     look = Look(stage=Stage.THREADS)
-    drawn = load_drawing(View(own=OWN["three loops"]), look)
+    drawn = load_drawing(View(user_kernel=USER_KERNELS["three loops"]), look)
     assert isinstance(drawn.sheet, LectureSheet)
     stages = [panel._panel for panel in drawn.sheet.panels if isinstance(panel, OnStage)]
     threads = next(panel for panel in stages if isinstance(panel, ThreadsStage))
     x, y = threads.rows.cells.centres()[19]  # of 4 x 3 x 2 threads, in one row
-    assert follow_click(View(own=OWN["three loops"]), look, x, y).thread_index == (3, 1, 1)
+    assert follow_click(View(user_kernel=USER_KERNELS["three loops"]), look, x, y).thread_index == (
+        3,
+        1,
+        1,
+    )
 
 
 def test_a_block_and_a_thread_beyond_the_launch_are_the_nearest() -> None:
-    view = View(own=SAXPY, block=(9, 9), thread=(900, 9))
+    view = View(user_kernel=SAXPY, block=(9, 9), thread=(900, 9))
     opened = open_view(view)
     assert opened.grid == (2, 1, 1)
     assert load_drawing(view, Look()).steps[0].active.size == 32
 
 
 def test_hazards_of_ones_own_are_marked() -> None:
-    report = load_report(View(own=OWN["race"]))
+    report = load_report(View(user_kernel=USER_KERNELS["race"]))
     assert report.hazards
     drawn = drawing("race")
     titles = [drawn.sheet.title(step) for step in drawn.steps]
@@ -277,31 +294,33 @@ def test_hazards_of_ones_own_are_marked() -> None:
 
 
 def test_arrays_that_are_too_large_are_refused_in_a_sentence() -> None:
-    large = own(SAXPY.text, "1", "32", ("n", "50000"), ("a", "1"), array("x", "n"), array("y", "n"))
+    large = user_kernel(
+        SAXPY.text, "1", "32", ("n", "50000"), ("a", "1"), array("x", "n"), array("y", "n")
+    )
     with pytest.raises(LaunchError, match=r"x has 50,000 numbers.*smaller sizes"):
-        open_view(View(own=large))
+        open_view(View(user_kernel=large))
     form = STRUCTS.form
     bodies = replace(form, arguments=(array("bodies", "4000"), *form.arguments[1:]))
-    device = own(
+    device = user_kernel(
         "__device__ int big[20000];\n__global__ void fill() { big[threadIdx.x] = 1; }\n", "1", "32"
     )
     with pytest.raises(LaunchError, match="big has 20,000 numbers"):
-        open_view(View(own=device))
+        open_view(View(user_kernel=device))
     with pytest.raises(LaunchError, match="bodies has 24,000 numbers"):
-        open_view(View(own=replace(STRUCTS, form=bodies)))
+        open_view(View(user_kernel=replace(STRUCTS, form=bodies)))
 
 
 def test_a_flat_shared_array_is_drawn_as_the_tile_that_it_holds() -> None:
-    sheet = load_drawing(View(own=TILED_PRODUCT), Look()).sheet
+    sheet = load_drawing(View(user_kernel=TILED_PRODUCT), Look()).sheet
     shapes = sheet._model.shared_shapes  # type: ignore[attr-defined]
     assert shapes == {"xs": (4, 4), "ws": (4, 4)}
     turned = TILED_PRODUCT.text.replace("xs[T * T]", "xs[T * (T + 1)]")
     turned = turned.replace("xs[ty * T + tx]", "xs[tx * (T + 1) + ty]")
     turned = turned.replace("xs[ty * T + k]", "xs[k * (T + 1) + ty]")
     assert turned.count("(T + 1)") == 3
-    padded = load_drawing(View(own=replace(TILED_PRODUCT, text=turned)), Look()).sheet
+    padded = load_drawing(View(user_kernel=replace(TILED_PRODUCT, text=turned)), Look()).sheet
     assert padded._model.shared_shapes["xs"] == (4, 5)  # type: ignore[attr-defined]
-    other = load_drawing(View(own=OWN["reduction"]), Look()).sheet
+    other = load_drawing(View(user_kernel=USER_KERNELS["reduction"]), Look()).sheet
     assert other._model.shared_shapes == {"partial": (64,)}  # type: ignore[attr-defined]
 
 
@@ -316,7 +335,7 @@ def test_a_flat_shared_array_is_drawn_as_the_tile_that_it_holds() -> None:
     ],
 )
 def test_a_line_is_told_with_its_own_numbers(name: str, line: int, said: str) -> None:
-    recording = load_recording(View(own=OWN[name]))
+    recording = load_recording(View(user_kernel=USER_KERNELS[name]))
     step = next(
         step for step in recording.steps
         if step.line == line and step.active[3] and step.accesses

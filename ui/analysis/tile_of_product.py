@@ -1,4 +1,4 @@
-"""The tile of a product kernel of one's own, from what a recorded block loads and stores."""
+"""The tile of a user kernel that multiplies, from what a recorded block loads and stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A link with a kernel of one's own, in a browser: its steps, a click, and the link once more."""
+"""A link with a user kernel, in a browser: its steps, a click, and the link once more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.conftest import Open
 from tests.browser.scene import alike, click, picture, ready, settled, spot, until, where
-from tests.ui.own_kernels import REDUCTION
+from tests.ui.user_kernels import REDUCTION
 from ui.drawing.hit import Hit
 from ui.drawing.look import Stage
 from ui.view.view_url import View, to_query
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_reduction_is_stepped_clicked_and_opened_again(visit: Open) -> None:
-    view = View(own=REDUCTION, stage=Stage.THREADS)
+    view = View(user_kernel=REDUCTION, stage=Stage.THREADS)
     query = to_query(view)
     page = ready(visit(f"/step?{urlencode(query)}"))
     until(page, "Step 1 of 38")

@@ -1,4 +1,4 @@
-"""Kernels of one's own that are to harm a page: each has a scene, or it is told why not."""
+"""User kernels that are to harm a page: each has a scene, or it is told why not."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_text_becomes_a_scene_or_a_sentence(case: str) -> None:
     assert examined.compiles, examined.problems
     try:
         own = UserKernel(text, examined.kernel, suggest_form(text, examined.kernel))
-        open_scene(View(own=own), Look())
+        open_scene(View(user_kernel=own), Look())
     except (SourceError, LaunchError) as error:
         told = str(error)
         assert part
@@ -78,4 +78,4 @@ def test_a_recording_takes_no_longer_than_a_report(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.1)
     text = kernel("while (atomicCAS((int*)x, 0, 0) == 0) ;")
     with pytest.raises(SourceError, match=r"0\.1 seconds, is over"):
-        open_scene(View(own=UserKernel(text, "k", suggest_form(text, "k"))), Look())
+        open_scene(View(user_kernel=UserKernel(text, "k", suggest_form(text, "k"))), Look())

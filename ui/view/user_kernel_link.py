@@ -1,4 +1,4 @@
-"""A kernel of one's own as text for an address, and back from an address that anybody may write."""
+"""A user kernel as text for an address, and back from an address that anybody may write."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class LinkError(ValueError):
 
 
 @functools.lru_cache(64)
-def encode(own: UserKernel) -> str | None:
+def encode(user_kernel: UserKernel) -> str | None:
     """The kernel and its launch as text for an address; None if that would be too long.
 
     The text has only letters, digits, "-" and "_". What it returns, `decode` reads.
     """
-    plain = json.dumps(_to_json(own), ensure_ascii=False, separators=(",", ":"))
+    plain = json.dumps(_to_json(user_kernel), ensure_ascii=False, separators=(",", ":"))
     packed = zlib.compress(plain.encode(errors="surrogatepass"), 9)
     text = base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
     try:
@@ -65,13 +65,13 @@ def decode(text: str) -> UserKernel:
         )
     try:
         value = json.loads(_unpack(text).decode(), object_pairs_hook=_object, parse_constant=_no)
-        own = _own_kernel(_fields(value, ("text", "kernel", "form")))
+        user_kernel = _user_kernel(_fields(value, ("text", "kernel", "form")))
     except (ValueError, RecursionError, MemoryError, zlib.error, binascii.Error):
         raise LinkError(
             "The kernel in this link cannot be read: a part of the link is missing or was changed. "
             "Ask for the link again, or for the kernel's file."
         ) from None
-    return own
+    return user_kernel
 
 
 def _unpack(text: str) -> bytes:
@@ -97,16 +97,16 @@ def _no(_: str) -> Any:
     raise ValueError
 
 
-def _to_json(own: UserKernel) -> dict[str, Any]:
-    form = own.form
+def _to_json(user_kernel: UserKernel) -> dict[str, Any]:
+    form = user_kernel.form
     arguments = [
         [argument.name, argument.rows, argument.columns, argument.contents.value]
         if isinstance(argument, ArrayArgument) else [argument.name, argument.value]
         for argument in form.arguments
     ]  # fmt: skip
     return {
-        "text": own.text,
-        "kernel": own.kernel,
+        "text": user_kernel.text,
+        "kernel": user_kernel.kernel,
         "form": {
             "grid": form.grid, "block": form.block, "shared": form.shared_bytes,
             "arguments": arguments, "task": form.task, "roles": form.roles,
@@ -114,7 +114,7 @@ def _to_json(own: UserKernel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _own_kernel(value: dict[str, Any]) -> UserKernel:
+def _user_kernel(value: dict[str, Any]) -> UserKernel:
     form = _fields(value["form"], ("grid", "block", "shared", "arguments", "task", "roles"))
     roles = [tuple(_texts(role, (2,))) for role in _list(form["roles"])]
     return UserKernel(

@@ -1,4 +1,4 @@
-"""A kernel of one's own goes into an address and comes back; hostile addresses are refused."""
+"""A user kernel goes into an address and comes back; hostile addresses are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.verdict.form import (
     NumberArgument,
     UserKernel,
 )
-from ui.view.own_link import LARGEST, LONGEST_LINK, LinkError, decode, encode
+from ui.view.user_kernel_link import LARGEST, LONGEST_LINK, LinkError, decode, encode
 
 SCALE = UserKernel(
     "__global__ void scale(float* x, float by, int n) {\n    x[threadIdx.x] *= by;  // ×\n}\n",
@@ -50,10 +50,10 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
 @settings(max_examples=60, deadline=None)
 @given(st.builds(UserKernel, texts, words, forms))
-def test_what_goes_into_a_link_comes_back(own: UserKernel) -> None:
-    text = encode(own)
+def test_what_goes_into_a_link_comes_back(user_kernel: UserKernel) -> None:
+    text = encode(user_kernel)
     assert text is not None
-    assert decode(text) == own
+    assert decode(text) == user_kernel
     assert re.fullmatch(r"[\w-]+", text, re.ASCII)
 
 

@@ -25,7 +25,7 @@ def array(name: str, columns: str, contents: Contents = Contents.RANDOM) -> Arra
     return ArrayArgument(name, "1", columns, contents)
 
 
-def own(
+def user_kernel(
     text: str, grid: str, block: str, *arguments: ArrayArgument | NumberArgument | tuple[str, str],
     shared: str = "0", roles: str = "",
 ) -> UserKernel:  # fmt: skip
@@ -37,7 +37,7 @@ def own(
     return UserKernel(text, name, LaunchForm(sizes(grid), sizes(block), shared, given, task, pairs))
 
 
-SAXPY = own(
+SAXPY = user_kernel(
     """__global__ void saxpy(int n, float a, const float* x, float* y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = a * x[i] + y[i];
@@ -46,7 +46,7 @@ SAXPY = own(
     "(n + 31) / 32", "32", ("n", "50"), ("a", "2.5"), array("x", "n"), array("y", "n"),
 )  # fmt: skip
 
-REDUCTION = own(
+REDUCTION = user_kernel(
     """__global__ void reduce(const float* in, float* out, int n) {
     __shared__ float partial[64];
     int t = threadIdx.x;
@@ -63,12 +63,12 @@ REDUCTION = own(
     "2", "64", array("in", "n"), array("out", "2", ZEROS), ("n", "100"),
 )  # fmt: skip
 
-RACE = own(
+RACE = user_kernel(
     REDUCTION.text.replace("        __syncthreads();\n    }", "    }").replace("reduce", "hasty"),
     "2", "64", array("in", "n"), array("out", "2", ZEROS), ("n", "100"),
 )  # fmt: skip
 
-HISTOGRAM = own(
+HISTOGRAM = user_kernel(
     """__global__ void histogram(const unsigned char* pixels, unsigned int* bins, int n) {
     __shared__ unsigned int counts[256];
     for (int b = threadIdx.x; b < 256; b += blockDim.x) counts[b] = 0;
@@ -82,7 +82,7 @@ HISTOGRAM = own(
     "2", "64", array("pixels", "n"), array("bins", "256", ZEROS), ("n", "300"),
 )  # fmt: skip
 
-HASTY_HISTOGRAM = own(
+HASTY_HISTOGRAM = user_kernel(
     """__global__ void hasty(const int* x, int* bins, int n) {
     int i = threadIdx.x;
     bins[i % 5] += x[i];
@@ -91,7 +91,7 @@ HASTY_HISTOGRAM = own(
     "1", "16", array("x", "n"), array("bins", "8", ZEROS), ("n", "16"),
 )  # fmt: skip
 
-TRANSPOSE = own(
+TRANSPOSE = user_kernel(
     """#define TILE 8
 __global__ void transpose(const float* in, float* out, int rows, int columns) {
     __shared__ float tile[TILE][TILE + 1];
@@ -108,7 +108,7 @@ __global__ void transpose(const float* in, float* out, int rows, int columns) {
     ArrayArgument("out", "columns", "rows", ZEROS), ("rows", "12"), ("columns", "20"),
 )  # fmt: skip
 
-STENCIL = own(
+STENCIL = user_kernel(
     """#define RADIUS 2
 __global__ void blur(const double* in, double* out, int n) {
     extern __shared__ double line[];
@@ -128,7 +128,7 @@ __global__ void blur(const double* in, double* out, int n) {
     shared="20 * 8",
 )  # fmt: skip
 
-SCAN = own(
+SCAN = user_kernel(
     """__global__ void scan(int* values) {
     __shared__ int a[2][32];
     int t = threadIdx.x, from = 0;
@@ -145,7 +145,7 @@ SCAN = own(
     "1", "32", array("values", "32", ONES),
 )  # fmt: skip
 
-STRUCTS = own(
+STRUCTS = user_kernel(
     """struct Body { double mass; float x, y; int hits; };
 __global__ void move(Body* bodies, float dt, int count) {
     int i = threadIdx.x;
@@ -160,7 +160,7 @@ __global__ void move(Body* bodies, float dt, int count) {
     "1", "32", array("bodies", "count"), ("dt", "0.5"), ("count", "20"),
 )  # fmt: skip
 
-HALVES = own(
+HALVES = user_kernel(
     """#include <cuda_fp16.h>
 __global__ void halve(__half* h, int n) {
     int i = threadIdx.x;
@@ -170,7 +170,7 @@ __global__ void halve(__half* h, int n) {
     "1", "40", array("h", "n"), ("n", "33"),
 )  # fmt: skip
 
-PRINTING = own(
+PRINTING = user_kernel(
     """__global__ void hello() {
     printf("thread %d of block %d\\n", threadIdx.x, blockIdx.x);
 }
@@ -178,7 +178,7 @@ PRINTING = own(
     "2", "4",
 )  # fmt: skip
 
-STORES_NOTHING = own(
+STORES_NOTHING = user_kernel(
     """__global__ void nothing(const int* thread, int* line, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) line[i] = thread[i];
@@ -187,7 +187,7 @@ STORES_NOTHING = own(
     "3", "16", array("thread", "8"), array("line", "8"), ("n", "8"),
 )  # fmt: skip
 
-LARGE_BLOCK = own(
+LARGE_BLOCK = user_kernel(
     """__global__ void __launch_bounds__(1024) square(int* v) {
     v[threadIdx.y * blockDim.x + threadIdx.x] *= v[threadIdx.y * blockDim.x + threadIdx.x];
 }
@@ -195,7 +195,7 @@ LARGE_BLOCK = own(
     "1", "32,32", array("v", "1024"),
 )  # fmt: skip
 
-DEEP_LOOPS = own(
+DEEP_LOOPS = user_kernel(
     """__constant__ float weights[3][3];
 __global__ void convolve(const float* image, float* result, int height, int width) {
     int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
@@ -214,7 +214,7 @@ __global__ void convolve(const float* image, float* result, int height, int widt
     ArrayArgument("result", "2 * height", "width", ZEROS), ("height", "3"), ("width", "4"),
 )  # fmt: skip
 
-VECTORS = own(
+VECTORS = user_kernel(
     """__global__ void add4(const float4* left, const float4* right, float4* sum, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -226,7 +226,7 @@ VECTORS = own(
     ArrayArgument("sum", "1", "n", ZEROS), ("n", "12"),
 )  # fmt: skip
 
-MANY_ARRAYS = own(
+MANY_ARRAYS = user_kernel(
     "__global__ void many("
     + ", ".join(f"float* an_array_with_a_long_name_{i}" for i in range(12))
     + ") {\n    int i = threadIdx.x;\n"
@@ -237,7 +237,7 @@ MANY_ARRAYS = own(
     "1", "64", *(array(f"an_array_with_a_long_name_{i}", "64") for i in range(12)),
 )  # fmt: skip
 
-MATRIX_VECTOR = own(
+MATRIX_VECTOR = user_kernel(
     """__global__ void gemv(const float* A, const float* v, float* y, int rows, int columns) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
@@ -250,12 +250,12 @@ MATRIX_VECTOR = own(
     array("y", "rows", ZEROS), ("rows", "64"), ("columns", "64"),
 )  # fmt: skip
 
-OUTSIDE = own(
+OUTSIDE = user_kernel(
     SAXPY.text.replace("if (i < n) ", "").replace("saxpy", "careless"),
     "(n + 31) / 32", "32", ("n", "50"), ("a", "2.5"), array("x", "n"), array("y", "n"),
 )  # fmt: skip
 
-NAIVE_PRODUCT = own(
+NAIVE_PRODUCT = user_kernel(
     """__global__ void mm(const float* left, const float* right, float* out, int h, int w, int d) {
     int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= h || col >= w) return;
@@ -269,7 +269,7 @@ NAIVE_PRODUCT = own(
     ("w", "7"), ("d", "5"), roles="A=left B=right C=out M=h N=w K=d",
 )  # fmt: skip
 
-TILED_PRODUCT = own(
+TILED_PRODUCT = user_kernel(
     """#define T 4
 __global__ void gemm(const float* x, const float* weights, float* y, int n) {
     __shared__ float xs[T * T], ws[T][T];
@@ -291,7 +291,7 @@ __global__ void gemm(const float* x, const float* weights, float* y, int n) {
     roles="A=x B=weights C=y M=n N=n K=n",
 )  # fmt: skip
 
-SPLIT_PRODUCT = own(
+SPLIT_PRODUCT = user_kernel(
     """__global__ void split(const float* P, const float* Q, float* R, int m, int n, int k) {
     int row = threadIdx.y, col = threadIdx.x, first = blockIdx.x * 4;
     float part = 0.0f;
@@ -304,7 +304,7 @@ SPLIT_PRODUCT = own(
     roles="A=P B=Q C=R M=m N=n K=k",
 )  # fmt: skip
 
-HASTY_PRODUCT = own(
+HASTY_PRODUCT = user_kernel(
     """__global__ void hasty(const float* P, const float* Q, float* R, int m, int n, int k) {
     int row = threadIdx.y, col = threadIdx.x;
     for (int i = threadIdx.z; i < k; i += 2) R[row * n + col] += P[row * k + i] * Q[i * n + col];
@@ -315,7 +315,7 @@ HASTY_PRODUCT = own(
     roles="A=P B=Q C=R M=m N=n K=k",
 )  # fmt: skip
 
-REGISTER_PRODUCT = own(
+REGISTER_PRODUCT = user_kernel(
     """__global__ void columns4(const double* a, const double* b, double* c, int n) {
     double sums[4] = {0, 0, 0, 0};
     int row = blockIdx.y * blockDim.y + threadIdx.y, col = 4 * threadIdx.x;
@@ -330,7 +330,7 @@ REGISTER_PRODUCT = own(
     ArrayArgument("c", "n", "n", ZEROS), ("n", "6"), roles="A=a B=b C=c M=n N=n K=n",
 )  # fmt: skip
 
-TENSOR_PRODUCT = own(
+TENSOR_PRODUCT = user_kernel(
     """#include <mma.h>
 using namespace nvcuda;
 __global__ void on_tensor_core(const half* x, const half* w, float* y, int n, int depth) {
@@ -359,7 +359,7 @@ __global__ void on_tensor_core(const half* x, const half* w, float* y, int n, in
     roles="A=x B=w C=y M=n N=n K=depth",
 )  # fmt: skip
 
-BFLOAT16_PRODUCT = own(
+BFLOAT16_PRODUCT = user_kernel(
     """#include <cuda_bf16.h>
 #define TILE 4
 __global__ void rounded(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int n) {
@@ -387,7 +387,7 @@ PRODUCTS = {
     "a product split along k": SPLIT_PRODUCT,
     "four sums a thread": REGISTER_PRODUCT,
 }
-RANDOM_WALK = own(
+RANDOM_WALK = user_kernel(
     """#include <curand_kernel.h>
 __global__ void walk(float* place, int steps) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -402,7 +402,7 @@ __global__ void walk(float* place, int steps) {
     "2", "32", array("place", "64", ZEROS), ("steps", "3"),
 )  # fmt: skip
 
-WHOLE_GRID = own(
+WHOLE_GRID = user_kernel(
     """#include <cooperative_groups.h>
 #include <cub/cub.cuh>
 __global__ void share(const float* x, float* partial, float* y) {
@@ -443,7 +443,7 @@ OTHERS = {
 }
 # Scenes with the matrices of a product, but without its stage: a whole warp multiplies, the sums
 # are in C, or functions convert the factors.
-OWN = (
+USER_KERNELS = (
     PRODUCTS
     | OTHERS
     | {
