@@ -111,18 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_scale_options(scale)
 
     trace = _add_trace(commands)
-    record = commands.add_parser(
-        "record",
-        help="measure every kernel and keep the figures",
-        description="Measure every kernel and keep the figures. With --kernels, only those, beside "
-        "what an earlier recording of the same GPU and driver has.",
-    )
-    record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
-    record.add_argument("--traces", action="store_true", help="only the traces, not the rest")
-    record.add_argument(
-        "--l1", action="store_true", help="only kernels with and without the L1 cache"
-    )
-    record.set_defaults(run=_record)
+    record = _add_record(commands)
 
     for command in (status, compare, bits, limits, shapes, trace, record):
         command.add_argument(
@@ -142,6 +131,22 @@ def _parser() -> argparse.ArgumentParser:
             help="set a macro in every kernel that has it",
         )  # fmt: skip
     return parser
+
+
+def _add_record(commands: Any) -> argparse.ArgumentParser:
+    record: argparse.ArgumentParser = commands.add_parser(
+        "record",
+        help="measure every kernel and keep the figures",
+        description="Measure every kernel and keep the figures. With --kernels, only those, beside "
+        "what an earlier recording of the same GPU and driver has.",
+    )
+    record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
+    record.add_argument("--traces", action="store_true", help="only the traces, not the rest")
+    record.add_argument(
+        "--l1", action="store_true", help="only kernels with and without the L1 cache"
+    )
+    record.set_defaults(run=_record)
+    return record
 
 
 def _add_shapes_options(shapes: argparse.ArgumentParser) -> None:
