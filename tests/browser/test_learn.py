@@ -145,6 +145,25 @@ def choose(radio: Locator) -> None:
             assert attempt + 1 < CLICKS, f"a choice was clicked {CLICKS} times"
 
 
+@pytest.mark.deep
+def test_a_cell_of_a_picture_is_reached_and_picked_by_keys(visit: Open) -> None:
+    """Tab reaches one cell, and the arrow keys, which walk no stops meanwhile, the others."""
+    page = drawn(visit("/learn?lesson=threads"), lessons()["threads"])
+    box = page.locator(".st-key-question-threads_cell")
+    cells = box.locator(".picker rect.cell")
+    expect(cells).to_have_count(16)
+    assert cells.evaluate_all("all => all.filter((one) => one.tabIndex === 0).length") == 1
+    cells.first.focus()
+    for key in ("ArrowUp", "ArrowLeft", "ArrowDown", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(cells.nth(6)).to_be_focused()
+    expect(box.locator(".picker .place")).to_have_text("row 1, column 2")
+    page.keyboard.press("Enter")
+    expect(cells.nth(6)).to_have_attribute("aria-pressed", "true")
+    expect(box.get_by_role("button", name="Answer", exact=True)).to_be_enabled()
+    expect(cells.nth(6)).to_be_focused()
+
+
 def wrong_answer(question: Question, right: Answer) -> Answer:
     match right:
         case tuple() if question.kind is Kind.ORDER:
@@ -420,7 +439,7 @@ def test_nothing_is_wider_than_its_window(visit: Open) -> None:
 @pytest.mark.deep
 def test_a_wide_array_of_cells_does_not_widen_a_phones_page(visit: Open) -> None:
     page = drawn(visit("/learn?lesson=loading", 390, 844), lessons()["loading"])
-    expect(page.locator(".picker.cell button").last).to_be_attached()
+    expect(page.locator(".picker rect.cell").last).to_be_attached()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
 
 

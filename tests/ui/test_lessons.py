@@ -46,7 +46,7 @@ from ui.run.standalone import parse_address
 
 HEAD = '```lesson\ntitle = "T"\nminutes = 1\nidea = "I."\n```\n'
 VIEW = "kernel=tiled&M=4&N=4&K=4&TILE=2"
-RULE = re.compile(r'\.shot \[(fill|stroke)="(#\w+)"\] \{ \1: (#\w+) \}')
+RULE = re.compile(r':is\(\.shot, \.picker\) \[(fill|stroke)="(#\w+)"\] \{ \1: (#\w+) \}')
 QUESTIONS = [part for lesson in lessons().values() for part in lesson.questions]
 VARIANTS = [question for part in QUESTIONS for question in part.variants]
 SEQUENCES = [
@@ -362,7 +362,7 @@ BROKEN = {
         question(**{"numbers.t": '{ measure = "threads" }'}), 7, "needs a view",
     ),
     "a choice without options": (question(kind='"choice"'), 7, "two or more options"),
-    "a cell without rows": (question(kind='"cell"'), 7, "rows and columns"),
+    "a cell without rows": (question(kind='"cell"'), 7, "rows, columns, array"),
     "a line without its source": (question(kind='"line"'), 7, "has a view"),
     "a number that is not drawn": (
         question(**{"numbers.t": '{ measure = "threads", view = "kernel=tiled&M={M}" }'}),

@@ -53,7 +53,7 @@ def test_a_component_leaves_out_what_it_cannot_have_reported(
     assert editor.draw_editor(document, None, (), lambda: None) is None
     opened = 0 if value == 0 and type(value) is int else None
     assert component.draw_stops("", 2, "stops") == component.play_scene(b"", "scene") == opened
-    picked = component.draw_picker(component.Kind.LINE, ["a", "b"], None, 1, None, [], "pick")
+    picked = component.draw_picker(component.Kind.LINE, ["a", "b"], None, [], "pick")
     assert all(type(one) is int and one in (0, 1) for one in picked)
 
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from ui.drawing.canvas import CLEAR, Shape, Trace
+from ui.drawing.sheet import Rectangle
 
 # What a figure's texts have beside letters and entities, and what stands for it in SVG.
 MARKUP = {
@@ -17,6 +18,7 @@ MARKUP = {
     r"<span style='font-size:(\d+)px'>": r'<tspan font-size="\1">',
     r"</(b|span)>": "</tspan>",
 }
+SIZE = re.compile(r' width="[\d.]+" height="[\d.]+"\s+viewBox="[^"]*"')
 ANCHORS = {"middle left": "end", "middle center": "middle", "middle right": "start"}
 # Of a font's size: how far its baseline is below the middle, as Plotly has it.
 TEXT_DROP, TITLE_DROP = 0.25, 0.35
@@ -48,6 +50,14 @@ def draw_svg(figure: Mapping[str, Any]) -> str:
         "</svg>\n",
     ]
     return "".join(parts)
+
+
+def crop(svg: str, place: Rectangle, margin: float, scale: float = 1) -> str:
+    """Show only a part of a picture of draw_svg, with a margin in pixels; make it larger."""
+    left, top = max(0, place.left - margin), max(0, place.top - margin)
+    width, height = place.right + margin - left, place.bottom + margin - top
+    size = f'width="{scale * width:g}" height="{scale * height:g}"'
+    return SIZE.sub(f' {size} viewBox="{left:g} {top:g} {width:g} {height:g}"', svg, count=1)
 
 
 def _path(shape: Shape) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from ui.drawing.look import Look
-from ui.drawing.svg import draw_svg
+from ui.drawing.svg import crop, draw_svg
 from ui.glossary.entry import SmallScene
 from ui.lessons.frame import find_frames
 from ui.lessons.lesson import Mark
@@ -23,7 +22,6 @@ LINES = Look(width=400, height=840)  # one area under another, each as wide as t
 WHOLE = Look(width=900, height=560)
 MARGIN = 3  # pixels around the part
 LABELS = 18  # pixels above a timeline
-FRAME = re.compile(r' width="[\d.]+" height="[\d.]+"\s+viewBox="[^"]*"')
 
 
 def draw_word(view: View, mark: Mark | None, theme: str) -> str:
@@ -37,15 +35,11 @@ def draw_word(view: View, mark: Mark | None, theme: str) -> str:
     if mark is None:
         return svg
     [place] = find_frames(figure, look, mark, is_pair=view.comparison is not None)
-    left, top = max(0, place.left - MARGIN), max(0, place.top - MARGIN)
     if mark is Mark.TIMELINE and view.comparison is None:  # with the iterations' names
-        top -= LABELS
+        place = replace(place, top=place.top - LABELS)
     elif mark is Mark.TIMELINE:  # with the scenes' names
-        left = 0
-    width, height = place.right + MARGIN - left, place.bottom + MARGIN - top
-    size = f'width="{width:g}" height="{height:g}"'
-    frame = f' {size} viewBox="{left:g} {top:g} {width:g} {height:g}"'
-    return FRAME.sub(frame, svg, count=1)
+        place = replace(place, left=0)
+    return crop(svg, place, MARGIN)
 
 
 def _viewport(scene: SmallScene) -> Look:

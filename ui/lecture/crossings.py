@@ -184,7 +184,7 @@ class CrossingsPanel:
                 if near is None:
                     continue
                 far = self._far.place(step, access.name, cell)
-                row = cell // self._far.columns(access.name)
+                row = cell // self._far.cells(access.name).columns
                 if access.kind is AccessKind.LOAD:
                     group.append(Lane(far, near, (row, round(near[1]))))
                 else:

@@ -330,9 +330,9 @@ class GlobalMemoryPanel:
         """Whether an array is one of the matrices."""
         return name in self._maps
 
-    def columns(self, name: str) -> int:
-        """The columns of a matrix."""
-        return self._maps[name].columns
+    def cells(self, name: str) -> Cells:
+        """Where the cells of a matrix stand."""
+        return self._maps[name]
 
     def place(self, step: Step, name: str, cell: int) -> Place:
         """Where a cell of a matrix stands, for what flies from it or to it."""

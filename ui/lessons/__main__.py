@@ -14,8 +14,9 @@ from pathlib import Path
 from simulator import LaunchError, SourceError
 from simulator.broken_file import BrokenFileError
 from ui.drawing.viewport import USUAL
+from ui.lessons.cell_picture import draw_cells
 from ui.lessons.export import write_lesson
-from ui.lessons.judge import QuestionError, check_texts, fill, right_answer, value, words
+from ui.lessons.judge import QuestionError, cells, check_texts, fill, right_answer, value, words
 from ui.lessons.lesson import Claim, Lesson, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import FOLDER, lessons, parse_lesson
 from ui.lessons.picture import draw_stop
@@ -110,6 +111,8 @@ def _print_question(part: QuestionPart) -> None:
     for question in part.variants:
         numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
         texts = check_texts(question, numbers)
+        if question.picture is not None:
+            draw_cells(question.picture, question.array, *cells(question, numbers), USUAL)
         answer = words(question, numbers, right_answer(question, numbers))
         print(f"  {part.name}: {answer}   {numbers}\n    " + "\n    ".join(texts))
 

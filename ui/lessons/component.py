@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -57,31 +57,40 @@ def play_scene(content: bytes, key: str) -> int | None:
 
 
 def draw_picker(
-    kind: Kind,
-    items: Sequence[str],
-    labels: Sequence[str] | None,
-    columns: int,
-    right: Sequence[int] | None,
-    picked: Sequence[int],
-    key: str,
+    kind: Kind, items: Sequence[str], right: Sequence[int] | None, picked: Sequence[int], key: str
 ) -> list[int]:
     """Draw buttons to pick from; return the numbers of those that are picked, in their order.
 
     With `right`, which are marked, nothing can be picked any more.
     """
+    return _pick({"kind": kind, "items": list(items)}, len(items), right, picked, key)
+
+
+def draw_cell_picker(
+    picture: str, rows: int, columns: int, right: Sequence[int] | None, picked: Sequence[int],
+    key: str,
+) -> list[int]:  # fmt: skip
+    """Draw a picture of cell_picture.draw_cells to pick a cell from; return as draw_picker."""
+    data = {"kind": Kind.CELL, "picture": picture, "columns": columns}
+    return _pick(data, rows * columns, right, picked, key)
+
+
+def _pick(
+    data: Mapping[str, Any], count: int, right: Sequence[int] | None, picked: Sequence[int],
+    key: str,
+) -> list[int]:  # fmt: skip
     _, picker, *_ = _register_components()
     result = picker(
         key=key,
         data={
-            "kind": kind, "items": list(items), "labels": labels and list(labels),
-            "columns": columns, "right": right and list(right), "locked": right is not None,
+            **data, "right": right and list(right), "locked": right is not None,
             "picked": list(picked),
         },
         default={"picked": list(picked)},
         on_picked_change=lambda: None,
     )  # fmt: skip
     found = result.get("picked")
-    numbers = (whole_number(one, len(items)) for one in found) if isinstance(found, list) else ()
+    numbers = (whole_number(one, count) for one in found) if isinstance(found, list) else ()
     return [number for number in numbers if number is not None]
 
 

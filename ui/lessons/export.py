@@ -23,6 +23,8 @@ from ui.drawing.palette import PALETTES, css_colours
 from ui.drawing.viewport import PHONE, USUAL, VIEWPORTS
 from ui.gpu_charts import rows
 from ui.lessons import charts
+from ui.lessons.cell_picture import describe as describe_cells
+from ui.lessons.cell_picture import draw_cells
 from ui.lessons.judge import cells, claim_title, fill, judge, right_answer, words
 from ui.lessons.lesson import (
     MORE,
@@ -60,6 +62,7 @@ PICTURES: tuple[tuple[str, Look], ...] = (
     ("screen and (max-width: 640px)", PHONE),
     ("screen and (prefers-color-scheme: dark)", replace(USUAL, theme="dark")),
 )
+LOOKS = (USUAL, *(look for _, look in PICTURES))
 
 
 def build_lesson(name: str, with_notes: bool = False) -> bytes:
@@ -155,19 +158,20 @@ def _scene(view: View, text: str) -> str:
 
 def _pictures(part: Stops) -> list[str]:
     """Of each stop a picture for every window, and one for paper."""
-    drawn: Mapping[Look, tuple[str, ...]] = {
-        look: draw_stops(part.stops[0].view, part.stops, look)
-        for look in (USUAL, *(look for _, look in PICTURES))
-    }
+    drawn = {look: draw_stops(part.stops[0].view, part.stops, look) for look in LOOKS}
     return [
-        "<picture>"
-        + "".join(
-            f'<source media="{condition}" srcset="{_data(drawn[look][i])}">'
-            for condition, look in PICTURES
-        )
-        + f'<img src="{_data(drawn[USUAL][i])}" alt=""></picture>'
+        _picture({look: pictures[i] for look, pictures in drawn.items()})
         for i in range(len(part.stops))
     ]
+
+
+def _picture(drawn: Mapping[Look, str], alt: str = "") -> str:
+    """A picture of which a browser takes the SVG that is drawn for its window."""
+    sources = "".join(
+        f'<source media="{condition}" srcset="{_data(drawn[look])}">'
+        for condition, look in PICTURES
+    )
+    return f'<picture>{sources}<img src="{_data(drawn[USUAL])}" alt="{html.escape(alt)}"></picture>'
 
 
 def _data(svg: str) -> str:
@@ -185,6 +189,13 @@ def _question(question: Question, number: int) -> str:
     elif question.kind is Kind.CELL:
         rows, columns = cells(question, numbers)
         asked = f"<p>There are {rows} rows and {columns} columns, both counted from 0.</p>"
+        if question.picture is not None:
+            view, array = question.picture, question.array
+            drawn = {
+                look: draw_cells(view, array, rows, columns, replace(look, stage=view.stage))
+                for look in LOOKS
+            }
+            asked += f"<div class='cells'>{_picture(drawn, describe_cells(view))}</div>"
     elif question.kind is Kind.LINE and question.view is not None:
         lines = code_lines(source(question.view))
         asked = "".join(f"{n:>3}  {html.escape(line)}\n" for n, line in lines)

@@ -196,6 +196,8 @@ class Question:
     options: tuple[Option, ...]  # of a choice and an order
     rows: str  # of the cells, an expression; else ""
     columns: str
+    array: str  # whose cells they are, or whose tiles; else ""
+    picture: View | None  # of the cells, a scene that does not give the answer away
     view: View | None  # the scene that shows it
 
 

@@ -58,11 +58,11 @@ def css_on_paper(pictures: Sequence[str], printed: Sequence[str]) -> str:
     """What prints some pictures in the colours of others, which differ in nothing else.
 
     >>> css_on_paper(['<path fill="#000000"/>'], ['<path fill="#ffffff"/>'])
-    '@media print { .shot [fill="#000000"] { fill: #ffffff } }'
+    '@media print { :is(.shot, .picker) [fill="#000000"] { fill: #ffffff } }'
     """
     pairs = zip(COLOUR.findall("".join(pictures)), COLOUR.findall("".join(printed)), strict=True)
     rules = sorted(
-        f'.shot [{name}="{shown}"] {{ {name}: {on_paper} }}'
+        f':is(.shot, .picker) [{name}="{shown}"] {{ {name}: {on_paper} }}'
         for (name, shown), (_, on_paper) in set(pairs)
     )
     return f"@media print {{ {' '.join(rules)} }}"

@@ -144,6 +144,8 @@ class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     view: str = ""
     rows: str | int = ""
     columns: str | int = ""
+    array: str = ""
+    picture: str = ""
     numbers: dict[str, _Quantity] = {}
     fresh: dict[str, list[int]] = {}
     wrong: list[_Reason] = []
@@ -352,8 +354,9 @@ class _Reader:
                 f"A question of the kind {found.kind} has "
                 + ("two or more options and no answer." if has_options else "an answer, no option.")
             )
-        if (found.kind is Kind.CELL) != bool(str(found.rows) and str(found.columns)):
-            raise self._error("A cell has rows and columns, and nothing else has.")
+        of_cells = (str(found.rows), str(found.columns), found.array, found.picture)
+        if (found.kind is Kind.CELL) != all(of_cells) or any(of_cells) != all(of_cells):
+            raise self._error("A cell has rows, columns, array and picture; nothing else has any.")
         if found.kind is Kind.LINE and not found.view:
             raise self._error("A question for a line has a view, whose source it shows.")
         return Question(
@@ -361,7 +364,8 @@ class _Reader:
             found.because, found.hint,
             tuple(Reason(str(one.answer), one.because) for one in found.wrong),
             tuple(Option(one.text, str(one.value)) for one in found.option),
-            str(found.rows), str(found.columns),
+            str(found.rows), str(found.columns), found.array,
+            self._view(self._filled(found.picture, fresh)) if found.picture else None,
             self._view(self._filled(found.view, fresh)) if found.view else None,
         )  # fmt: skip
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import streamlit as st
 
 from ui.gpu_charts.performance import size_name
-from ui.lessons.component import draw_picker
+from ui.lessons.cell_picture import describe, draw_cells
+from ui.lessons.component import draw_cell_picker, draw_picker
 from ui.lessons.judge import (
     Answer,
     cells,
@@ -20,11 +22,12 @@ from ui.lessons.judge import (
     wrong_answer,
 )
 from ui.lessons.lesson import MORE, Claim, Kind, Measure, Question, QuestionPart, Verdict
-from ui.lessons.markup import code_lines
+from ui.lessons.markup import code_lines, css_on_paper
 from ui.lessons.quantities import measure, recorded, recorded_size, rounded
 from ui.lessons.visit import Given, Visit
 from ui.run.cache import answers
 from ui.view.view_url import View
+from ui.web_page.browser import picture_look
 from ui.web_page.press import press
 
 VERDICTS = {
@@ -210,16 +213,8 @@ def _draw_picked(
 ) -> Answer | None:  # fmt: skip
     """Draw a picker; return the cell, line or order that is picked, None where it is not whole."""
     right = None if before is None else right_answer(question, numbers)
-    labels, columns = None, 1
     if question.kind is Kind.CELL:
-        rows, columns = cells(question, numbers)
-        places = [(row, column) for row in range(rows) for column in range(columns)]
-        items = [f"{row}, {column}" for row, column in places]
-        labels = [f"row {row}, column {column}" for row, column in places]
-        picked = [places.index(before)] if isinstance(before, tuple) else []  # type: ignore[arg-type]
-        marked = None if right is None else [places.index(right)]  # type: ignore[arg-type]
-        found = draw_picker(question.kind, items, labels, columns, marked, picked, f"pick {key}")
-        return places[found[-1]] if found else None
+        return _draw_cells(question, numbers, before, right, key)
     if question.kind is Kind.LINE:
         assert question.view is not None
         lines = code_lines(read_source(question.view))
@@ -227,12 +222,37 @@ def _draw_picked(
         items = [f"{n:>3}  {line}" for n, line in lines]
         picked = [before - first] if isinstance(before, int) else []
         marked = [right - first] if isinstance(right, int) else None
-        found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
+        found = draw_picker(question.kind, items, marked, picked, f"pick {key}")
         return found[-1] + first if found else None
     items = [fill(question, option.text, numbers).replace("`", "") for option in question.options]
     picked = list(before) if isinstance(before, tuple) else []
     marked = None if right is None else []
     if before is None:
         st.caption("Click them one after another. A second click takes one back.")
-    found = draw_picker(question.kind, items, None, 1, marked, picked, f"pick {key}")
+    found = draw_picker(question.kind, items, marked, picked, f"pick {key}")
     return tuple(found) if len(found) == len(items) else None
+
+
+def _draw_cells(
+    question: Question, numbers: Mapping[str, float], before: Answer | None, right: Answer | None,
+    key: str,
+) -> Answer | None:  # fmt: skip
+    """Draw the picture whose cells are clicked; return the one that is picked."""
+    assert question.picture is not None
+    rows, columns = cells(question, numbers)
+    look = replace(picture_look(), stage=question.picture.stage)
+    picture, printed = (
+        answers().ask(
+            draw_cells, question.picture, question.array, rows, columns, one, is_quiet=True
+        )
+        for one in (look, replace(look, theme="light"))
+    )
+    if look.theme != "light":
+        picture += f"<style>{css_on_paper([picture], [printed])}</style>"
+    marked, picked = (
+        None if one is None else [one[0] * columns + one[1]] if isinstance(one, tuple) else []
+        for one in (right, before)
+    )
+    st.caption(describe(question.picture))
+    found = draw_cell_picker(picture, rows, columns, marked, picked or [], f"pick {key}")
+    return divmod(found[-1], columns) if found else None

@@ -11,9 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator.broken_file import Broken
-from ui.drawing.look import Look
 from ui.drawing.palette import css_charts_on_paper
-from ui.drawing.viewport import PHONE, USUAL, is_phone
 from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture
@@ -47,7 +45,7 @@ from ui.scene.stepper import bring_plotly
 from ui.step.state import step_state
 from ui.view import presets
 from ui.view.view_url import View
-from ui.web_page.browser import browser_theme, known_viewport
+from ui.web_page.browser import picture_look
 from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
 from ui.web_page.style import draw_style
@@ -222,7 +220,7 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
             if visit.is_teacher:
                 st.info(text, icon=":material/school:")
         case Stops():
-            look = current_look()
+            look = picture_look()
             pictures, printed = (
                 answers().ask(
                     picture.draw_stops, part.stops[0].view, part.stops, one, is_quiet=True
@@ -239,7 +237,7 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
                 open_view(part.stops[opened].view)
         case ScenePart():
             bring_plotly(key)
-            content = answers().ask(draw_scene, part.view, part.text, current_look(), is_quiet=True)
+            content = answers().ask(draw_scene, part.view, part.text, picture_look(), is_quiet=True)
             step = play_scene(content, f"scene {key}")
             if step is not None:
                 open_view(replace(part.view, step=step))
@@ -256,12 +254,6 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
             draw_question(part, visit, number, visit.is_teacher, open_view, read_source)
         case Broken():
             draw_broken(part)
-
-
-def current_look() -> Look:
-    """How stops are drawn: for a phone or for a wide window, in the browser's theme."""
-    chosen = PHONE if is_phone(known_viewport()) else USUAL
-    return replace(chosen, theme=browser_theme())
 
 
 def read_source(view: View) -> str:

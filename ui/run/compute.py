@@ -427,15 +427,15 @@ def load_drawing(view: View, look: Look) -> scene.Drawing[Any]:
 
 def _arrange(view: View, look: Look) -> scene.Drawing[Any]:
     if view.comparison is None:
-        return scene.arrange(_build_model(view), look)
+        return scene.arrange(load_model(view), look)
     left, right = load_sides(view)
-    models = _build_model(left), _build_model(right)
+    models = load_model(left), load_model(right)
     # Not load_pairs: a model may have been recorded anew since, and its steps be others.
     pairs = align(models[0].recording, models[1].recording)
     return scene.arrange_pair(models, side_names(left, right), pairs, look)
 
 
-def _build_model(side: View) -> SceneModel:
+def load_model(side: View) -> SceneModel:
     """The model of a view without a comparison."""
     recording = load_recording(recording_key(side))
     hazards, right = load_report(side).hazards, load_right(side)

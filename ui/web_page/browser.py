@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from ui.drawing.look import Look
-from ui.drawing.viewport import estimate_viewport, parse_cookie
+from ui.drawing.viewport import PHONE, USUAL, estimate_viewport, is_phone, parse_cookie
 
 VIEWPORT_COOKIE = "tilewise_room"
 
@@ -19,3 +21,9 @@ def known_viewport() -> Look:
     """The viewport stored in the cookie, else one estimated from the browser's name."""
     cookie = st.context.cookies.get(VIEWPORT_COOKIE)
     return parse_cookie(str(cookie)) or estimate_viewport(str(st.context.headers.get("User-Agent")))
+
+
+def picture_look() -> Look:
+    """How a page's pictures are drawn: for a phone or a wide window, in the browser's theme."""
+    chosen = PHONE if is_phone(known_viewport()) else USUAL
+    return replace(chosen, theme=browser_theme())
