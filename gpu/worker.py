@@ -15,14 +15,13 @@ import traceback
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Literal
 
 from gpu.fair_queue import FairQueue
 from gpu.faults import explain
 from gpu.json_data import decode
 from gpu.progress import Progress
-from simulator.guard import ENDED, State, tell
+from simulator.guard import ENDED, Status, tell
 from simulator.language.printable import without_folders
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -333,7 +332,7 @@ def serve(handlers: Mapping[str, Handler]) -> None:
     kernel. Whatever else prints goes to stderr.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    tell(SimpleNamespace(value=State.OTHER))  # the parent reads how the process ends
+    tell(Status())  # the parent reads how the process ends
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()

@@ -7,6 +7,7 @@ the system ends what keeps that thread from running.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import multiprocessing
 import os
@@ -20,7 +21,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
 from simulator.language.errors import LaunchError, SourceError
 
@@ -48,6 +48,12 @@ class State(IntEnum):
     COMPILED_TOO_LARGE = 6
 
 
+class Status(ctypes.Structure):
+    """What a process does, and what the limit was that has ended it: its parent reads it."""
+
+    _fields_ = (("state", ctypes.c_int), ("seconds", ctypes.c_double), ("bytes", ctypes.c_int64))
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """What one kind of work may take."""
@@ -67,15 +73,13 @@ RUNNING = Limit(State.RUNNING, 600.0, 2**30, State.RAN_TOO_LONG, State.RAN_TOO_L
 
 GROWS = "Something in it grows without measure: templates, constants or names. Make it smaller."
 TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
-# What ended a process, as a sentence about the text, or about the launch.
+# What ended a process, as a sentence about the text, or about the launch, with what the limit was.
 SENTENCES: Mapping[State, tuple[type[SourceError | LaunchError], str]] = {
     State.COMPILED_TOO_LONG: (
-        SourceError,
-        f"The compiler needed more than {COMPILING.seconds:g} seconds for this code. {GROWS}",
+        SourceError, f"The compiler needed more than {{seconds:g}} seconds for this code. {GROWS}"
     ),
     State.COMPILED_TOO_LARGE: (
-        SourceError,
-        f"The compiler needed more than {COMPILING.bytes // 2**20} MB for this code. {GROWS}",
+        SourceError, f"The compiler needed more than {{megabytes:,}} MB for this code. {GROWS}"
     ),
     State.COMPILING: (
         SourceError,
@@ -83,27 +87,25 @@ SENTENCES: Mapping[State, tuple[type[SourceError | LaunchError], str]] = {
         "text out to find the one that it cannot read.",
     ),
     State.RAN_TOO_LONG: (
-        LaunchError,
-        "This took more than {seconds:g} seconds of a processor. Make it smaller.",
+        LaunchError, "This took more than {seconds:g} seconds of a processor. Make it smaller."
     ),
     State.RAN_TOO_LARGE: (
-        LaunchError,
-        f"This needed more than {RUNNING.bytes // 2**20:,} MB of memory. Make it smaller.",
+        LaunchError, "This needed more than {megabytes:,} MB of memory. Make it smaller."
     ),
-}
+}  # fmt: skip
 
 # Of these another run may end otherwise: by time, or by a process that was lost.
 PASSING = (State.COMPILED_TOO_LONG, State.COMPILING, State.RAN_TOO_LONG)
 
-_states: list[Any] = []  # of this process: where it says what it does; empty if nobody reads it
+_statuses: list[Status] = []  # this process's own; empty if nobody reads it
 
 
-def tell(state: Any) -> None:
-    """Say from now on what this process does: in `state`, a shared integer that its parent reads.
+def tell(status: Status) -> None:
+    """Say from now on what this process does: in `status`, in memory that its parent shares.
 
     The limits hold from then on; a process without such a parent has none.
     """
-    _states[:] = [state]
+    _statuses[:] = [status]
     if resource is not None:
         with suppress(ValueError, OSError):
             resource.setrlimit(
@@ -121,15 +123,15 @@ def limit_files() -> None:
 
 @contextmanager
 def limited(limit: Limit) -> Iterator[None]:
-    """Work that ends this process where it passes a limit, if its parent reads its state."""
-    if not _states:
+    """Work that ends this process where it passes a limit, if its parent reads its status."""
+    if not _statuses:
         yield
         return
-    (state,) = _states
-    before, done = state.value, threading.Event()
+    (status,) = _statuses
+    before, done = status.state, threading.Event()
     start = time.process_time(), used_bytes()
-    watch = threading.Thread(target=_watch, args=(state, limit, done, *start), daemon=True)
-    state.value = limit.state
+    watch = threading.Thread(target=_watch, args=(status, limit, done, *start), daemon=True)
+    status.state = limit.state
     watch.start()
     try:
         with _system_limits(limit):
@@ -137,15 +139,16 @@ def limited(limit: Limit) -> Iterator[None]:
     finally:
         done.set()
         watch.join()
-        state.value = before
+        status.state = before
 
 
-def _watch(state: Any, limit: Limit, done: threading.Event, seconds: float, size: int) -> None:
+def _watch(status: Status, limit: Limit, done: threading.Event, seconds: float, size: int) -> None:
     """End this process once it passes a limit; seconds and size are what it had taken before."""
     while not done.wait(INTERVAL):
         too_long = time.process_time() - seconds > limit.seconds
         if too_long or used_bytes() - size > limit.bytes:
-            state.value = limit.too_long if too_long else limit.too_large
+            status.seconds, status.bytes = limit.seconds, limit.bytes
+            status.state = limit.too_long if too_long else limit.too_large
             os._exit(ENDED)
 
 
@@ -172,17 +175,14 @@ def _system_limits(limit: Limit) -> Iterator[None]:
                 resource.setrlimit(which, both)
 
 
-def why_ended(state: Any, limit: Limit = RUNNING) -> SourceError | LaunchError | None:
-    """Which limit has ended a process, or that its compiler has; None if it was neither.
-
-    limit is the one of its work as a whole.
-    """
-    found = SENTENCES.get(State(state.value))
-    if found is None:
+def why_ended(status: Status) -> SourceError | LaunchError | None:
+    """Which limit has ended a process, or that its compiler has; None if it was neither."""
+    state = State(status.state)
+    if state not in SENTENCES:
         return None
-    kind, sentence = found
-    error = kind(sentence.format(seconds=limit.seconds))
-    error.depends_on_machine = State(state.value) in PASSING
+    kind, sentence = SENTENCES[state]
+    error = kind(sentence.format(seconds=status.seconds, megabytes=status.bytes // 2**20))
+    error.depends_on_machine = state in PASSING
     return error
 
 
@@ -208,22 +208,22 @@ def run_in_child(main: Callable[[Sequence[str] | None], int], error_code: int) -
     # A fork is there in moments; elsewhere than on Linux libraries do not take one.
     forks = sys.platform == "linux"
     context = multiprocessing.get_context("fork") if forks else multiprocessing.get_context("spawn")
-    state = context.RawValue("i", State.OTHER)
-    child = context.Process(target=_run, args=(state, main))
+    status = context.RawValue(Status)
+    child = context.Process(target=_run, args=(status, main))
     child.start()
     interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child gets it too, and ends
     child.join()
     signal.signal(signal.SIGINT, interrupt)
     code = child.exitcode
-    ending = why_ended(state)
+    ending = why_ended(status)
     if ending is None and code is not None and code >= 0:
         return code
     print(ending or "The process that ran this has ended without a word why.", file=sys.stderr)
     return error_code
 
 
-def _run(state: Any, main: Callable[[Sequence[str] | None], int]) -> None:
-    tell(state)
+def _run(status: Status, main: Callable[[Sequence[str] | None], int]) -> None:
+    tell(status)
     threading.Thread(target=end_with_parent, daemon=True).start()
     try:
         sys.exit(main(None))

@@ -34,6 +34,7 @@ from simulator.guard import (
     TOO_LARGE,
     Limit,
     State,
+    Status,
     end_with_parent,
     limit_files,
     limited,
@@ -139,10 +140,10 @@ class Worker:
             return
         context = get_context("spawn")
         self.progress_message = context.RawArray("c", MESSAGE_BYTES)  # of the job
-        self.state = context.RawValue("i", 0)  # what it does, and which limit has ended it
+        self.status = context.RawValue(Status)  # what it does, and which limit has ended it
         self.size = context.RawValue("q", 0)  # bytes that it used after its last job
         self._pool = ProcessPoolExecutor(
-            1, context, _prepare, (self.progress_message, self.state, self.size)
+            1, context, _prepare, (self.progress_message, self.status, self.size)
         )
         self._pool.submit(os.getpid).add_done_callback(self._note_ready)
 
@@ -385,9 +386,9 @@ class Workers(Executor):
             worker.places[task.place] = time.monotonic() - max(task.begun, worker.ready)
         error = CancelledError() if done.cancelled() else done.exception()
         if isinstance(error, BrokenProcessPool):
-            passed = why_ended(worker.state, job_limit())
+            passed = why_ended(worker.status)
             # Who knows what has ended a compiler: another process may have, for its memory.
-            is_lost = passed is None or worker.state.value == State.COMPILING
+            is_lost = passed is None or worker.status.state == State.COMPILING
             worker.release()
             self._start(worker)
             if task.tries < TRIES and not task.is_stopped and is_lost:
@@ -429,9 +430,9 @@ def job_limit() -> Limit:
 _sizes: list[Any] = []  # of a worker process: where it writes how much memory it uses
 
 
-def _prepare(message: Any, state: Any, size: Any) -> None:
-    """Prepare a worker process: it shares what its job says, its state and size with the app."""
-    tell(state)
+def _prepare(message: Any, status: Status, size: Any) -> None:
+    """Prepare a worker process: it shares what its job says, its status and size with the app."""
+    tell(status)
     limit_files()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app ends its workers
     threading.Thread(target=end_with_parent, daemon=True).start()
