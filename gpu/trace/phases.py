@@ -36,7 +36,7 @@ class PhasePair:
         return self.cycles == self.base_cycles or 1 / ALIKE <= self.ratio <= ALIKE
 
 
-def warp_cycles(phase: TracedPhase) -> float:
+def lifetime_cycles(phase: TracedPhase) -> float:
     """Cycles of a phase over the whole life of a warp, which the mean of its visits adds up to."""
     return (phase.cycles if phase.mean is None else phase.mean) * phase.visits
 
@@ -65,7 +65,7 @@ def cycles_for_work(trace: Trace) -> dict[Kind, float]:
     found = dict.fromkeys(Kind, 0.0)
     for phase in trace.phases:
         if phase.k is None:
-            found[phase.kind] += warp_cycles(phase) / work
+            found[phase.kind] += lifetime_cycles(phase) / work
     return found
 
 

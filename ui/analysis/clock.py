@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from gpu.candidate import split_variant
 from gpu.trace.phases import multiply_adds
 from gpu.trace.recorded import RecordedTraces
 from gpu.trace.trace import NO_TILE, Block, Level, Trace, TracedPhase
@@ -120,7 +121,7 @@ def find_clock(
     return None
 
 
-def warp_cycles(clock: Clock, warp: int) -> dict[int, float]:
+def tile_cycles(clock: Clock, warp: int) -> dict[int, float]:
     """Cycles of each phase: those of a tile for one warp of the blocks that were traced whole.
 
     The median over their tiles; where that warp was not traced, and outside the loop over tiles,
@@ -194,13 +195,11 @@ def code_lines(text: str, name: str) -> tuple[Line, ...]:
 
 def _same_code(traced: str, shown: tuple[str, ...]) -> str | None:
     """The text of a traced kernel if its code is the shown one; None if it is another, or gone."""
-    name, *settings = traced.split(":")
+    name, macros = split_variant(traced)
     entry = whole_catalogue().get(name)
     if entry is None:
         return None
-    text = entry.source(
-        **{macro: int(value) for macro, _, value in (one.partition("=") for one in settings)}
-    )
+    text = entry.source(**macros)
     is_same = tuple(code for _, code in code_lines(text, entry.kernel)) == shown
     return text if is_same else None
 

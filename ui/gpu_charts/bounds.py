@@ -50,17 +50,9 @@ def draw_bounds(comparison: Comparison, ink: str = rows.INK, *, is_timed: bool =
         chart, [rows.Name(kernel_label(kernel), _words(kernel, bounds, is_timed), False)
                 for kernel, bounds in shown], ink,
     )  # fmt: skip
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    chart.update_xaxes(
-        type="log", tickvals=TICKS, ticktext=[str(tick) for tick in TICKS], tickfont=font,
-        showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR, zeroline=False,
-        title="milliseconds", title_font=font,
-    )  # fmt: skip
-    chart.update_layout(
-        height=chart.layout.height + LEGEND_HEIGHT,
-        margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
-    )
+    ticks = [str(tick) for tick in TICKS]
+    rows.draw_log_axis(chart, "milliseconds", ink, tickvals=TICKS, ticktext=ticks)
+    rows.place_legend(chart, ink, LEGEND_HEIGHT)
     return chart
 
 

@@ -22,7 +22,7 @@ COUNTS: Mapping[str, CountFunction] = {
 }
 # Pixels: where the two agree, a diamond stands within a ring, and both are seen.
 RING_SIZE, DIAMOND_SIZE = 22, 11
-LEGEND_HEIGHT = 46  # pixels: two lines on a phone
+
 AGREEMENT = 0.02  # predicted and measured agree when they differ by no more, as a share
 
 
@@ -86,17 +86,9 @@ def draw_counts(
         ],
         ink,
     )
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    figure.update_xaxes(
-        type="log", dtick=1, exponentformat="SI", title=f"{count.lower()} of one launch",
-        tickfont=font, title_font=font, showgrid=False, ticks="outside",
-        tickcolor=REFERENCE_COLOUR,
-    )  # fmt: skip
-    figure.update_layout(
-        height=figure.layout.height + LEGEND_HEIGHT,
-        margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
-    )
+    title = f"{count.lower()} of one launch"
+    rows.draw_log_axis(figure, title, ink, dtick=1, exponentformat="SI")
+    rows.place_legend(figure, ink)
     return figure
 
 

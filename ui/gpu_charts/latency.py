@@ -19,8 +19,6 @@ CLAIMS: Mapping[str, tuple[int, int]] = {
     "shared": (1, 10), "l1": (1, 5), "l2": (10, 20), "dram": (200, 500),
 }  # fmt: skip
 
-LEGEND_HEIGHT = 46  # pixels: two lines on a phone
-
 
 def draw_latencies(latency: Latency, ink: str = rows.INK) -> go.Figure:
     """Draw cycles of each memory: a diamond for measured, a grey bar for the notes; log scale."""
@@ -48,18 +46,11 @@ def draw_latencies(latency: Latency, ink: str = rows.INK) -> go.Figure:
         ],
         ink,
     )
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    chart.update_xaxes(
-        type="log", range=[-0.05, 3.05], tickvals=[1, 10, 100, 1000],
-        ticktext=["1", "10", "100", "1,000"], tickfont=font, showgrid=False, ticks="outside",
-        tickcolor=REFERENCE_COLOUR, zeroline=False,
-        title="cycles from asking to having", title_font=font,
+    rows.draw_log_axis(
+        chart, "cycles from asking to having", ink, range=[-0.05, 3.05],
+        tickvals=[1, 10, 100, 1000], ticktext=["1", "10", "100", "1,000"],
     )  # fmt: skip
-    chart.update_layout(
-        height=chart.layout.height + LEGEND_HEIGHT,
-        margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
-    )
+    rows.place_legend(chart, ink)
     return chart
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
-from ui.drawing.palette import CHART_INKS
+from ui.drawing.palette import CHART_INKS, REFERENCE_COLOUR
 
 INK = CHART_INKS["light"]  # text of the light theme, the default
 LABEL_SIZE = 16  # pixels
@@ -18,6 +19,8 @@ ABOVE = 11  # pixels from the middle of a row to the foot of its name
 TOP = 0.7  # rows above the middle of the first one, for its name
 BELOW = 0.35  # rows below the middle of the last one
 MARGIN = {"l": 10, "r": 16, "t": 4, "b": 56}
+LEGEND_HEIGHT = 46  # pixels: two lines on a phone
+LEGEND = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +59,20 @@ def write_names(figure: go.Figure, names: Sequence[Name], ink: str) -> None:
         height=round(ROW_HEIGHT * (count - 1 + BELOW + TOP)) + MARGIN["t"] + MARGIN["b"],
         margin=MARGIN,
     )
+
+
+def draw_log_axis(figure: go.Figure, title: str, ink: str, **axis: Any) -> None:
+    """Draw a logarithmic axis below the rows; `axis` has its ticks and range, as Plotly does."""
+    font = {"size": AXIS_SIZE, "color": ink}
+    figure.update_xaxes(
+        type="log", title=title, tickfont=font, title_font=font, showgrid=False, ticks="outside",
+        tickcolor=REFERENCE_COLOUR, zeroline=False, **axis,
+    )  # fmt: skip
+
+
+def place_legend(figure: go.Figure, ink: str, height: int = LEGEND_HEIGHT) -> None:
+    """Place the legend above the rows, which keep their height: the figure grows by `height`."""
+    figure.update_layout(
+        height=figure.layout.height + height, margin=MARGIN | {"t": height},
+        legend=LEGEND | {"font": {"size": AXIS_SIZE, "color": ink}},
+    )  # fmt: skip

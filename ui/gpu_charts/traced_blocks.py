@@ -22,7 +22,7 @@ from ui.gpu_charts.traced_phases import trace_label
 HEIGHT, LEAST_HEIGHT = 620, 260  # pixels
 PLACE_HEIGHT = 22  # pixels at most, of a block
 RUNNING_HEIGHT = 340  # pixels
-LEGEND_HEIGHT = 46  # pixels: two lines on a phone
+
 MOST_BARS = 16384  # beyond, every second, third, … multiprocessor is drawn
 PARTS = 400  # of a launch, over each of which the running blocks are averaged
 UNEVEN = 0.02  # of the median life, from the 5th to the 95th percentile: waves overlap
@@ -265,8 +265,8 @@ def draw_running(launch: Launched, planned: PlannedWaves, ink: str = rows.INK) -
         title_font=font, showgrid=False, zeroline=False, nticks=6, tickformat=",",
     )  # fmt: skip
     figure.update_layout(
-        height=RUNNING_HEIGHT, margin=MARGIN | {"t": LEGEND_HEIGHT}, hovermode="closest",
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
+        height=RUNNING_HEIGHT, margin=MARGIN | {"t": rows.LEGEND_HEIGHT}, hovermode="closest",
+        legend=rows.LEGEND | {"font": font},
     )  # fmt: skip
     return figure
 

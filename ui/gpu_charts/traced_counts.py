@@ -13,7 +13,7 @@ from gpu.candidate import choose
 from gpu.comparison import Comparison
 from gpu.predicted_counters import Lines, global_sectors, shared_wavefronts
 from gpu.trace.counts import is_near, load_share
-from gpu.trace.phases import PhasePair, multiply_adds, pair_phases, warp_cycles
+from gpu.trace.phases import PhasePair, lifetime_cycles, multiply_adds, pair_phases
 from gpu.trace.trace import Kind, Trace, TracedPhase
 from simulator.launch import WARP_SIZE
 from ui.drawing.palette import REFERENCE_COLOUR
@@ -25,7 +25,6 @@ MERGED = 1.02  # wavefronts of the code over the hardware's, from which on loads
 BUSY = (0.75, 1.15)  # of a tile's cycles: so many wavefronts, one a cycle, explain them
 LEAST_ELSEWHERE = 0.005  # of all that is counted: less is not spoken of
 RING_SIZE, DIAMOND_SIZE = 22, 11  # pixels: both are seen where they agree
-LEGEND_HEIGHT = 46  # pixels: two lines on a phone
 
 
 class Unit(StrEnum):
@@ -169,18 +168,13 @@ def draw_beside(found: Sequence[Beside], ink: str = rows.INK) -> go.Figure:
          for one in shown],
         ink,
     )  # fmt: skip
-    font = {"size": rows.AXIS_SIZE, "color": ink}
     values = [value for one in shown for value in (one.counted or 1, one.clocked)]
     low, high = (math.log10(end) for end in (min([0.7, *values]), max([1.5, *values])))
-    figure.update_xaxes(
-        type="log", range=[low - 0.12, high + 0.12], title="times as much, for the same work",
-        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100], tickfont=font, title_font=font,
-        showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR, zeroline=False,
+    rows.draw_log_axis(
+        figure, "times as much, for the same work", ink, range=[low - 0.12, high + 0.12],
+        tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100],
     )  # fmt: skip
-    figure.update_layout(
-        height=figure.layout.height + LEGEND_HEIGHT, margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font},
-    )  # fmt: skip
+    rows.place_legend(figure, ink)
     return figure
 
 
@@ -284,7 +278,10 @@ def _busy(beside: Beside, one: CountedLaunch) -> list[str]:
     if beside.unit is not Unit.WAVEFRONTS or beside.pair.phase.kind is not Kind.COMPUTE:
         return []
     tile = [phase for phase in one.trace.phases if phase.visits > 1 and phase.k is None]
-    wanted, cycles = one.wavefronts * one.warps_at_once, sum(warp_cycles(phase) for phase in tile)
+    wanted, cycles = (
+        one.wavefronts * one.warps_at_once,
+        sum(lifetime_cycles(phase) for phase in tile),
+    )
     if not cycles or not BUSY[0] <= wanted / cycles <= BUSY[1]:
         return []
     visits = beside.pair.phase.visits

@@ -7,14 +7,13 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from gpu.trace.phases import cycles_for_work, shares, warp_cycles
+from gpu.trace.phases import cycles_for_work, lifetime_cycles, shares
 from gpu.trace.trace import MOST_RATIO, Kind, Trace
 from simulator.catalogue import whole_catalogue
 from ui.drawing.palette import CHART_INKS, PALETTES, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_percent, variant_label, variant_phrase
 
-LEGEND_HEIGHT = 46  # pixels: two lines on a phone
 NAMES: Mapping[Kind, str] = {
     Kind.OTHER: "before the loop", Kind.LOAD: "copying", Kind.BARRIER: "waiting at a barrier",
     Kind.COMPUTE: "inner loop", Kind.STORE: "storing",
@@ -70,7 +69,7 @@ def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
         title_font=font, zeroline=False, showgrid=False, ticks="outside", nticks=6,
         tickcolor=REFERENCE_COLOUR,
     )  # fmt: skip
-    _place_legend(figure, font)
+    _place_legend(figure, ink)
     figure.update_layout(barmode="overlay")
     return figure
 
@@ -110,13 +109,9 @@ def draw_work(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
         )  # fmt: skip
     names = [_named(trace, f"{_format(_not_multiplying(trace))} cycles") for trace in traces]
     rows.write_names(figure, names, ink)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    figure.update_xaxes(
-        type="log", dtick=1, title="cycles for a multiply-add; in numbers: outside it",
-        tickfont=font, title_font=font, showgrid=False, ticks="outside", zeroline=False,
-        tickcolor=REFERENCE_COLOUR,
-    )  # fmt: skip
-    _place_legend(figure, font)
+    title = "cycles for a multiply-add; in numbers: outside it"
+    rows.draw_log_axis(figure, title, ink, dtick=1)
+    _place_legend(figure, ink)
     return figure
 
 
@@ -233,7 +228,7 @@ def build_table(traces: Sequence[Trace]) -> list[dict[str, str]]:
             "Cycles": f"{phase.cycles:,.0f}",
             "20th to 80th": "{:,.0f} to {:,.0f}".format(*phase.spread),
             "Times": f"{phase.visits:,.0f}",
-            "Cycles in all": f"{warp_cycles(phase):,.0f}",
+            "Cycles in all": f"{lifetime_cycles(phase):,.0f}",
             "Of the lifetime": format_percent(phase.share),
             "Traced over plain": f"{trace.ratio:.2f}",
         }
@@ -261,15 +256,9 @@ def _colours(ink: str) -> dict[Kind, str]:
     return {kind: palette.phases[kind.value] for kind in Kind}
 
 
-def _place_legend(figure: go.Figure, font: Mapping[str, object]) -> None:
-    figure.update_layout(
-        height=figure.layout.height + LEGEND_HEIGHT, margin=rows.MARGIN | {"t": LEGEND_HEIGHT},
-        showlegend=True, hovermode="closest",
-        legend={
-            "orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": font,
-            "traceorder": "normal",
-        },
-    )  # fmt: skip
+def _place_legend(figure: go.Figure, ink: str) -> None:
+    rows.place_legend(figure, ink)
+    figure.update_layout(showlegend=True, hovermode="closest", legend_traceorder="normal")
 
 
 def _lines(first: int, last: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from simulator import Step
 from simulator.launch import WARP_SIZE
-from ui.analysis.clock import Clock, warp_cycles
+from ui.analysis.clock import Clock, tile_cycles
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
@@ -110,7 +110,7 @@ class ClockStrip:
         self._clock, self._palette, self._letters = clock, palette, letters
         self._area, self._tall = area, tall
         self._warp = thread // WARP_SIZE
-        self._cycles = warp_cycles(clock, self._warp)
+        self._cycles = tile_cycles(clock, self._warp)
         bar = Rectangle(area.left, area.top, area.right, area.top + BAR * letters.small)
         self._bar = ClockBar(clock, self._cycles, letters, bar)
 

@@ -16,9 +16,9 @@ from ui.analysis.clock import (
     Clock,
     Setting,
     find_clock,
+    tile_cycles,
     tiles_of_same_work,
     typical_tile,
-    warp_cycles,
 )
 from ui.analysis.pairs import align
 from ui.analysis.scene_model import SceneModel
@@ -198,7 +198,7 @@ def test_a_phase_that_goes_on_after_a_wait_within_it_is_one() -> None:
     block = SLOW.whole_blocks[0]
     halves = block._replace(warps=tuple(map(split, block.warps)))
     clock = Clock(replace(SLOW, blocks=(halves,)), Setting("", "", "", "", ""), ())
-    assert warp_cycles(clock, 0)[3] == 9011
+    assert tile_cycles(clock, 0)[3] == 9011
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -248,7 +248,7 @@ def test_a_warp_has_its_own_cycles_and_a_tile_is_a_usual_one() -> None:
     changed = block._replace(warps=(block.warps[0], slower(block.warps[1])))
     trace = replace(SLOW, blocks=(changed,))
     clock = Clock(trace, Setting("", "", "", "", ""), ())
-    assert [warp_cycles(clock, warp)[1] for warp in (0, 1, 2)] == [847, 847 + 850, 847]
+    assert [tile_cycles(clock, warp)[1] for warp in (0, 1, 2)] == [847, 847 + 850, 847]
     tile = typical_tile(trace)
     assert tile is not None
     assert tile.end - tile.begin == 10036
