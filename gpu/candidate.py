@@ -93,6 +93,16 @@ def variants(entries: Mapping[str, Entry]) -> list[str]:
     return names
 
 
+def split_variant(variant: str) -> tuple[str, dict[str, int]]:
+    """A kernel's name and the macros that are set in it, of what `choose` takes.
+
+    >>> split_variant("tiled:TILE=32")
+    ('tiled', {'TILE': 32})
+    """
+    name, *settings = variant.split(":")
+    return name, {macro: int(value) for macro, value in map(_setting, settings)}
+
+
 def variant_title(variant: str) -> str:
     """What the kernel of a variant is called, with the macros that are set in it."""
     name, *settings = variant.split(":")

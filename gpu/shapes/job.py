@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu.candidate import Candidate, check_size, choose
+from gpu.candidate import Candidate, check_size, choose, split_variant
 from gpu.cuda.compile import Loaded, compile_text, load
 from gpu.cuda.timing import measure
 from gpu.device import Device
@@ -256,8 +256,8 @@ def _overheads(runner: Runner) -> tuple[float, float]:
 
 
 def _tuned(runner: Runner, name: str, few: Few, launch_ms: float, zero_ms: float) -> Tuned:
-    family, *_ = name.split(":")
-    entry, macros = catalogue()[family], _macros(name)
+    family, macros = split_variant(name)
+    entry = catalogue()[family]
     tile = entry.tile(**macros) or (*entry.produces(**macros), WIDE)
 
     def pace(pieces: int, less: int) -> Pace:
@@ -306,12 +306,6 @@ def _on_ones(runner: Runner, plan: Plan, size: Size) -> Callable[[], None]:
     M, N, K = size
     A, B, C = (cupy.ones(shape, dtype=cupy.float32) for shape in ((M, K), (K, N), (M, N)))
     return runner.launch(plan, size, A, B, C)
-
-
-def _macros(name: str) -> dict[str, int]:
-    """The macros of a candidate's name."""
-    pairs = (setting.split("=") for setting in name.split(":")[1:])
-    return {macro: int(value) for macro, value in pairs}
 
 
 def _padding(runner: Runner) -> tuple[float, float]:

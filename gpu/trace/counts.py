@@ -7,10 +7,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from gpu.candidate import split_variant
 from gpu.comparison import Comparison
-from gpu.predicted_counters import LIMIT_SECONDS, PIPELINE_TILES
+from gpu.predicted_counters import PIPELINE_TILES, simulate
 from gpu.recorded import recordings
 from gpu.trace.phases import PhasePair, main_difference, multiply_adds
 from gpu.trace.trace import Trace, TracedPhase
@@ -19,9 +18,7 @@ from simulator.catalogue import Entry, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.launch import WARP_SIZE
-from simulator.machine.machine import Machine
 from simulator.machine.observer import AccessKind
-from simulator.machine.schedule import Schedule
 from simulator.observers.counters import ArrayCounters
 
 TOGETHER = 1.3  # of two ratios: nearer to each other they go together
@@ -47,11 +44,10 @@ def count_tile(kernel: str) -> Arrays:
     The difference of two launches of one block, both longer than a pipeline. Nothing where the
     simulator does not execute the kernel.
     """
-    name, *settings = kernel.split(":")
+    name, chosen = split_variant(kernel)
     entry = whole_catalogue().get(name)
     if entry is None or not entry.simulated:
         return {}
-    chosen = {macro: int(value) for macro, _, value in (one.partition("=") for one in settings)}
     try:
         compiled = compile_kernel(entry.source(**chosen), entry.kernel)
         before, after = (
@@ -73,10 +69,12 @@ def phases_of(trace: Trace, name: str) -> list[TracedPhase]:
 
 def count_phases(trace: Trace, phases: Sequence[TracedPhase]) -> tuple[Counted, ...]:
     """What each array costs a warp in the lines of some phases, for a tile."""
-    entry = whole_catalogue().get(trace.kernel.split(":")[0])
+    name, chosen = split_variant(trace.kernel)
+    entry = whole_catalogue().get(name)
     if entry is None:
         return ()
-    warps = _warps(trace.kernel, entry)
+    _, block = entry.shape(1, 1, **chosen)
+    warps = -(-math.prod(block) // WARP_SIZE)
     return tuple(
         Counted(array, kind, space, requests / warps, transactions / warps)
         for (line, array, kind), (space, requests, transactions) in count_tile(trace.kernel).items()
@@ -161,8 +159,7 @@ def _compare_sums(trace: Trace, base: Trace) -> str:
 
 def _for_work(trace: Trace, space: MemorySpace) -> float:
     """What a block's loads cost in a tile, for each multiply-add of a warp."""
-    name, *settings = trace.kernel.split(":")
-    chosen = {macro: int(value) for macro, _, value in (one.partition("=") for one in settings)}
+    name, chosen = split_variant(trace.kernel)
     entry = whole_catalogue()[name]
     rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
     cost = sum(
@@ -211,23 +208,9 @@ def is_near(one: float, other: float) -> bool:
 def _count(kernel: Kernel, entry: Entry, chosen: Mapping[str, int], tiles: int) -> Arrays:
     """What one block costs over so many tiles."""
     rows, columns, depth = entry.tile(**chosen) or (*entry.produces(**chosen), 1)
-    K = tiles * depth
-    A, B, C = (np.zeros(shape, np.float16) for shape in ((rows, K), (K, columns), (rows, columns)))
-    arguments = {"A": A, "B": B, "C": C, "M": rows, "N": columns, "K": K}
     counters = ArrayCounters()
-    launch = entry.launch(arguments, **chosen)
-    Machine(kernel, launch, [counters], Schedule.LOCKSTEP, seconds=LIMIT_SECONDS).run()
+    simulate(kernel, entry, chosen, (rows, columns, tiles * depth), counters)
     return counters.arrays
-
-
-def _warps(kernel: str, entry: Entry) -> int:
-    """The warps of a block."""
-    chosen = {
-        macro: int(value)
-        for macro, _, value in (one.partition("=") for one in kernel.split(":")[1:])
-    }
-    _, block = entry.shape(1, 1, **chosen)
-    return -(-block[0] * block[1] * block[2] // WARP_SIZE)
 
 
 def _by_array(counted: tuple[Counted, ...]) -> dict[tuple[str, AccessKind], Counted]:
