@@ -15,29 +15,29 @@ def operands(expression: tree.Expression) -> tuple[tree.Expression, ...]:
     The body of an inlined function is no operand: inner_statements has it.
     """
     match expression:
-        case tree.Literal() | tree.Builtin() | tree.Name() | tree.Inlined():
+        case tree.Load(lvalue=only) | tree.Cast(operand=only):  # the most frequent come first
+            return (only,)
+        case tree.Name() | tree.Literal() | tree.Builtin() | tree.Inlined():
             return ()
-        case tree.Index(base=first, index=second) | tree.Comma(first=first, second=second):
-            return (first, second)
-        case (
-            tree.Dereference(pointer=only)
-            | tree.Member(base=only)
-            | tree.FieldOf(base=only)
-            | tree.Load(lvalue=only)
-        ):
-            return (only,)
-        case tree.AddressOf(lvalue=only) | tree.Increment(lvalue=only):
-            return (only,)
-        case tree.Cast(operand=only) | tree.Unary(operand=only):
-            return (only,)
         case tree.Binary(left=first, right=second) | tree.Logical(left=first, right=second):
             return (first, second)
-        case tree.Conditional(condition=condition, yes=yes, no=no):
-            return (condition, yes, no)
+        case tree.Index(base=first, index=second) | tree.Comma(first=first, second=second):
+            return (first, second)
         case tree.Assign(lvalue=lvalue, value=value):
             return (lvalue, value)
         case tree.Call(arguments=arguments):
             return arguments
+        case tree.Conditional(condition=condition, yes=yes, no=no):
+            return (condition, yes, no)
+        case (
+            tree.Dereference(pointer=only)
+            | tree.Member(base=only)
+            | tree.FieldOf(base=only)
+            | tree.Unary(operand=only)
+        ):
+            return (only,)
+        case tree.AddressOf(lvalue=only) | tree.Increment(lvalue=only):
+            return (only,)
         case _:
             assert_never(expression)
 

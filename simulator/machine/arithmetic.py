@@ -177,19 +177,22 @@ def _fma32(a: Any, b: Any, c: Any) -> Any:
     (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
     """
     product = np.multiply(a, b, dtype=np.float64)
-    total = np.add(product, c, dtype=np.float64)
-    if not isinstance(total, np.ndarray):
-        if total.view(np.int64) & LOW_BITS == HALF or 0 < abs(total) < SMALLEST_NORMAL:
-            total = _add_to_odd(product, np.float64(c))[0]
-        return np.float32(total)
+    if not isinstance(product, np.ndarray):
+        total = np.add(product, c, dtype=np.float64)
+        if not isinstance(total, np.ndarray):
+            if total.view(np.int64) & LOW_BITS == HALF or 0 < abs(total) < SMALLEST_NORMAL:
+                total = _add_to_odd(product, np.float64(c))[0]
+            return np.float32(total)
+    else:
+        total = np.add(product, c, out=product)  # one array less in the processor's cache
     result: Any = total.astype(np.float32)
     doubtful = (total.view(np.int64) & LOW_BITS) == HALF
     if not np.minimum.reduce(np.abs(result)) > SMALLEST_NORMAL:  # there may be NaN among them
         doubtful |= (np.abs(total) < SMALLEST_NORMAL) & (total != 0)  # a sum of zero is exact
     if np.count_nonzero(doubtful):
         lanes = np.flatnonzero(doubtful)
-        wide, addend = (np.broadcast_to(part, total.shape)[lanes] for part in (product, c))
-        result[lanes] = _add_to_odd(wide, np.float64(addend)).astype(np.float32)
+        x, y, z = (np.broadcast_to(part, total.shape)[lanes] for part in (a, b, c))
+        result[lanes] = _fma_to_odd(x, y, z).astype(np.float32)
     return result
 
 

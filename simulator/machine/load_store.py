@@ -200,8 +200,7 @@ class Memory:
         pattern, base = pattern_of(group, address, operand, kind)
         if not is_inside(pattern, base, operand):
             mask = self._drop_faults(group, mask, pattern, base, operand, kind)
-        shift = base // operand.element.size * pattern.step
-        return pattern, base, mask, shift if pattern.index is None else pattern.index + shift
+        return pattern, base, mask, pattern.index_at(base // operand.element.size)
 
     def _bring_near(
         self,

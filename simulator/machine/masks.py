@@ -29,11 +29,11 @@ def narrow(mask: Mask, condition: Any) -> Mask:
     if not isinstance(condition, np.ndarray):
         return mask if condition else NONE
     both = condition if mask is ALL else mask & condition
+    if mask is ALL and both.all():
+        return ALL
     if not both.any():
         return NONE
-    if mask is ALL:
-        return ALL if both.all() else both
-    return mask if np.array_equal(both, mask) else both
+    return mask if mask is not ALL and np.array_equal(both, mask) else both
 
 
 def negate(condition: Any) -> Any:

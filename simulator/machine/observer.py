@@ -92,6 +92,13 @@ class Pattern:
     index: Array | None  # int [lanes], lane_offsets in elements of the buffer's view; None if 0
     costs: dict[Any, Any] = field(default_factory=dict)  # results of observers, by their own keys
 
+    def index_at(self, elements: int) -> Any:
+        """The index of an access whose base is so many elements: int [lanes], or one int."""
+        shift = elements * self.step
+        if self.index is None:
+            return shift
+        return self.index + shift if shift else self.index
+
 
 @dataclass(slots=True, eq=False)
 class Access:
@@ -197,7 +204,7 @@ class Access:
         return cells, np.repeat(numbers, cells.size // max(1, numbers.size))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: a sweep has several, made in a third of the time
 class SweptLoad:
     """A load that every iteration of a sweep makes, at a base that moves by a stride."""
 
@@ -216,11 +223,10 @@ class SweptLoad:
     @property
     def first_index(self) -> Any:
         """The index of the first iteration's access: int [lanes], or one int."""
-        shift = self.base // self.component_size * self.pattern.step
-        return shift if self.pattern.index is None else self.pattern.index + shift
+        return self.pattern.index_at(self.base // self.component_size)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Sweep:
     """What the iterations of a loop load, known before they run.
 
@@ -234,15 +240,16 @@ class Sweep:
 
     def access(self, iteration: int, load: SweptLoad, values: Any = None) -> Access:
         """One load of an iteration, counted from 0."""
+        base = load.base + iteration * load.stride
         return Access(
             kind=AccessKind.LOAD,
             group=self.group,
             pattern=load.pattern,
-            base=load.base + iteration * load.stride,
+            base=base,
             mask=self.mask,
             width=load.width,
             component_size=load.component_size,
-            index=load.first_index + iteration * load.step,
+            index=load.pattern.index_at(base // load.component_size),
             values=values,
             lvalue=load.lvalue,
         )
