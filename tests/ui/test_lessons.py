@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu.recorded import newest
 from gpu.scale.recorded import widest
 from gpu.trace import recorded as trace_files
 from simulator.broken_file import BrokenFileError
@@ -22,7 +23,7 @@ from ui.drawing.viewport import PHONE, USUAL
 from ui.gpu_charts.rows import INK
 from ui.lessons import charts
 from ui.lessons.__main__ import main
-from ui.lessons.charts import describe, draw_chart, source
+from ui.lessons.charts import describe, draw_chart, limits_of, source
 from ui.lessons.judge import Answer, check_texts, fill, hint, judge, right_answer, value, words
 from ui.lessons.lesson import (
     SESSIONS,
@@ -237,6 +238,8 @@ def test_the_ladder_is_no_higher_than_a_window() -> None:
         (Chart.BOUNDS, "tiled, TILE 16: 15.5 ms, measured 16.9 ms"),
         (Chart.PREDICTIONS, "registers: 3.25 ms;"),
         (Chart.MULTIPROCESSOR, "All share one port to L1 and shared memory"),
+        (Chart.NEAR_AND_FAR, "In the warehouse, DRAM: 674 cycles, 140 GB."),
+        (Chart.LOAD_LIFE, "DRAM answers after 674. Meanwhile warps 1 to 7 issue"),
         (Chart.WAVES, "5,120 × 2,560 × 1,280 132, 132, 132, 4 of 132 places"),
         (Chart.SHAPES, "256 × 256 × 16,384 106%"),
         (Chart.ACCURACY, "tensor_half: error 4.9e-06, 415 TFLOP/s"),
@@ -245,6 +248,26 @@ def test_the_ladder_is_no_higher_than_a_window() -> None:
 def test_a_chart_says_what_was_recorded(chart: Chart, said: str) -> None:
     assert said in describe(chart)
     assert draw_chart(chart, INK).data
+
+
+def test_places_stand_on_the_road_as_far_away_as_their_memories_are() -> None:
+    figure, latency = draw_chart(Chart.NEAR_AND_FAR, INK), limits_of(newest()).latency
+    assert [shape.xanchor for shape in figure.layout.shapes] == pytest.approx(
+        [cycles / latency.dram for cycles in (latency.shared, latency.l2, latency.dram)]
+    )
+
+
+def test_a_quarter_issues_in_every_cycle_of_a_loads_life() -> None:
+    """The last row has no gap, and warp 0 goes on with the first turn after its value is there."""
+    figure, latency = draw_chart(Chart.LOAD_LIFE, INK), limits_of(newest()).latency
+    last = len(figure.layout.yaxis.ticktext) - 1
+    bars = {(round(line.y[0] + line.y[2]) // 2, line.x[0], line.x[1])
+            for line in figure.data if len(line.x) == 5}  # fmt: skip
+    issued = sorted(bar[1:] for bar in bars if bar[0] == last)
+    assert issued == [(start, start + 100) for start in range(0, issued[-1][1], 100)]
+    own = sorted(bar[1:] for bar in bars if bar[0] == 0)
+    assert own == [issued[0], issued[-1]]
+    assert 0 <= own[1][0] - (own[0][1] + latency.dram) < 100
 
 
 def found(measure: Measure, of: str, view: str = "") -> float:

@@ -18,7 +18,9 @@ from ui.gpu_charts import (
     accuracy,
     bounds,
     latency,
+    load_life,
     multiprocessor,
+    near_and_far,
     performance,
     roofline,
     shapes,
@@ -114,6 +116,10 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
             return latency.draw_latencies(limits_of(run).latency, ink)
         case Chart.MULTIPROCESSOR:
             return multiprocessor.draw_multiprocessor(limits_of(run), ink)
+        case Chart.NEAR_AND_FAR:
+            return near_and_far.draw_near_and_far(limits_of(run).latency, run.device, ink)
+        case Chart.LOAD_LIFE:
+            return load_life.draw_load_life(limits_of(run).latency, ink)
         case Chart.LADDER:
             return performance.draw_throughput(ladder(run), ink)
         case Chart.PREDICTIONS | Chart.BOUNDS:
@@ -142,6 +148,10 @@ def describe(chart: Chart) -> str:
             return latency.describe(limits_of(run).latency)
         case Chart.MULTIPROCESSOR:
             return multiprocessor.describe(limits_of(run))
+        case Chart.NEAR_AND_FAR:
+            return near_and_far.describe(limits_of(run).latency, run.device)
+        case Chart.LOAD_LIFE:
+            return load_life.describe(limits_of(run).latency)
         case Chart.LADDER:
             return performance.describe(ladder(run))
         case Chart.PREDICTIONS | Chart.BOUNDS:

@@ -32,6 +32,8 @@ class Chart(StrEnum):
 
     LATENCIES = "latencies"
     MULTIPROCESSOR = "multiprocessor"  # a picture, with what was measured of its memories
+    NEAR_AND_FAR = "near-and-far"  # a picture: memories as places on a road, as far as measured
+    LOAD_LIFE = "load-life"  # a picture: a load over time, and other warps' work meanwhile
     LADDER = "ladder"
     PREDICTIONS = "predictions"  # bounds of kernels' times, from counts alone
     BOUNDS = "bounds"  # the same beside the measured times
