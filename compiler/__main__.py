@@ -11,6 +11,7 @@ from compiler.machine_code import MachineCode
 from compiler.nvrtc import version
 from compiler.recorded import ARCHITECTURES, recorded, write_recording
 from compiler.toolchain import Toolchain, ToolchainError, find_toolchain
+from compiler.what_if import catalogue_what_ifs
 from simulator.catalogue import whole_catalogue
 from simulator.language.errors import SourceError
 
@@ -34,21 +35,27 @@ def main() -> int:
 def compile_catalogue(toolchain: Toolchain, architecture: str) -> Iterator[tuple[str, MachineCode]]:
     """Each text of the catalogue that the architecture has the instructions for, compiled.
 
-    What the same compiler has made of it before is taken as it is.
+    So is what a reader may ask of the compiler for some of them. What the same compiler has made of
+    a text before is taken as it is.
     """
     compiler = version(toolchain.nvrtc)
+
+    def machine_code(text: str, kernel: str) -> MachineCode:
+        known = recorded(text, architecture)
+        if known is not None and known.compiler == compiler:
+            return known
+        return compile_text(toolchain, text, kernel, architecture)
+
     for entry in whole_catalogue().values():
         for setting in entry.settings():
             text = entry.source(**setting)
-            known = recorded(text, architecture)
-            if known is not None and known.compiler == compiler:
-                yield text, known
-                continue
             try:
-                yield text, compile_text(toolchain, text, entry.kernel, architecture)
+                yield text, machine_code(text, entry.kernel)
             except SourceError as error:
                 print(f"{entry.name}, {architecture}: {error}", file=sys.stderr)
                 break
+    for kernel, text in catalogue_what_ifs(architecture):
+        yield text, machine_code(text, kernel)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler import compile as compiler
 from compiler import recorded
 from compiler.changes import changes
+from compiler.difference import Figure, differences
 from compiler.find import find_machine_code
 from compiler.iteration import iterations
 from compiler.occupancy import card_occupancy
 from compiler.terminal import heading, loop_sentence, occupancy_sentence
 from compiler.toolchain import ToolchainError, find_toolchain
-from simulator import SourceError
+from compiler.what_if import Launched, same_lines, what_ifs
+from simulator import SourceError, compile_kernel
 from simulator.verdict.launches import build_without_arrays
 from ui.jobs.job_progress import say
 from ui.machine_code.rows import LineRows, line_rows
@@ -33,17 +36,53 @@ class Compiled:
     facts: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LinePair:
+    """A line of two builds; None where only the other one has it."""
+
+    first: LineRows | None
+    second: LineRows | None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether its instructions differ, apart from registers and their order."""
+        return _counts(self.first) != _counts(self.second)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two builds beside each other, or why there are none."""
+
+    problem: str  # then all below is empty
+    says: str = ""  # a sentence: what was asked of the compiler
+    names: tuple[str, str] = ("", "")  # heads of the two columns
+    figures: tuple[Figure, ...] = ()
+    pairs: tuple[LinePair, ...] = ()
+
+
 def find_architectures(view: View) -> tuple[str, ...]:
     """For what a view's kernel may be compiled; without a compiler, for what it was recorded.
 
     The view is a recording_key. Raises SourceError and LaunchError.
     """
     text = load_kernel(view).text
-    try:
-        find_toolchain()
-    except ToolchainError:
-        return tuple(one for one in recorded.ARCHITECTURES if recorded.recorded(text, one))
-    return compiler.ARCHITECTURES
+    if _has_compiler():
+        return compiler.ARCHITECTURES
+    return tuple(one for one in recorded.ARCHITECTURES if recorded.recorded(text, one))
+
+
+def find_what_ifs(view: View, architecture: str) -> tuple[tuple[str, str], ...]:
+    """What may be asked of the compiler for a view's kernel: keys with their labels.
+
+    Without a compiler, what was recorded. The view is a recording_key. Raises SourceError and
+    LaunchError.
+    """
+    has_compiler = _has_compiler()
+    return tuple(
+        (one.key, one.label)
+        for one, text in what_ifs(load_kernel(view), _launched(view, architecture)).items()
+        if has_compiler or recorded.recorded(text, architecture)
+    )
 
 
 def find_compiled(view: View, architecture: str) -> Compiled:
@@ -52,24 +91,88 @@ def find_compiled(view: View, architecture: str) -> Compiled:
     The view is a recording_key. Its kernel is compiled only once the simulator has taken it, under
     the limits of a worker. Raises SourceError and LaunchError where it has not.
     """
-    kernel = load_kernel(view)
-    user_kernel = view.user_kernel
-    launch = (
-        presets.launch(view)
-        if user_kernel is None
-        else build_without_arrays(kernel, user_kernel.form)
-    )
+    kernel, launched = load_kernel(view), _launched(view, architecture)
     say("The compiler makes machine code of it.")
     try:
         code = find_machine_code(kernel.text, kernel.name, architecture)
     except (SourceError, ToolchainError) as error:
         return Compiled(str(error))
-    found = card_occupancy(code, math.prod(launch.block), launch.shared_bytes)
+    found = card_occupancy(code, launched.threads, launched.dynamic_bytes)
     loops = [_capitalized(loop_sentence(one)) for one in iterations(code)]
     return Compiled(
         "", line_rows(code, changes(code, kernel), kernel.text),
         tuple(f"{one}." for one in (heading(code), occupancy_sentence(found), *loops)),
     )  # fmt: skip
+
+
+def find_compared(view: View, architecture: str, other: str) -> Compared:
+    """What the compiler makes of a view's kernel, beside what it makes of it otherwise.
+
+    other is another architecture or a what-if's key. The rest is as of find_compiled.
+    """
+    kernel, launched = load_kernel(view), _launched(view, architecture)
+    if other in compiler.ARCHITECTURES:
+        text, target, names = kernel.text, other, (architecture, other)
+        says = "The same code for another card: other instructions, registers and latencies."
+    else:
+        asked = {one.key: (one, text) for one, text in what_ifs(kernel, launched).items()}
+        if other not in asked:
+            return Compared("This kernel has nothing that the compiler could be asked so.")
+        (what_if, text), target = asked[other], architecture
+        names, says = ("As it is", what_if.label), what_if.says
+    say("The compiler makes machine code of both.")
+    try:
+        first = find_machine_code(kernel.text, kernel.name, architecture)
+        second = find_machine_code(text, kernel.name, target)
+        edited = kernel if text == kernel.text else compile_kernel(text, kernel.name)
+    except (SourceError, ToolchainError) as error:
+        return Compared(str(error))
+    return Compared(
+        "", says, names, differences(first, second, launched.threads, launched.dynamic_bytes),
+        tuple(
+            _pairs(
+                line_rows(first, changes(first, kernel), kernel.text),
+                line_rows(second, changes(second, edited), text),
+                same_lines(kernel.text, text),
+            )
+        ),
+    )  # fmt: skip
+
+
+def _pairs(
+    first: Sequence[LineRows], second: Sequence[LineRows], same: Mapping[int, int]
+) -> Iterator[LinePair]:
+    """The lines of two builds in the order of the first text."""
+    places: dict[tuple[bool, int], list[LineRows | None]] = {}
+    for side, lines in enumerate((first, second)):
+        for rows in lines:
+            line = rows.line if rows.line is None or not side else same.get(rows.line, 0)
+            places.setdefault((line is None, line or 0), [None, None])[side] = rows
+    for _, (left, right) in sorted(places.items(), key=lambda one: one[0]):
+        yield LinePair(left, right)
+
+
+def _counts(rows: LineRows | None) -> Mapping[str, int]:
+    return {} if rows is None else {one.opcode: one.count for one in rows.opcodes}
+
+
+def _launched(view: View, architecture: str) -> Launched:
+    """How a view launches its kernel."""
+    user_kernel = view.user_kernel
+    launch = (
+        presets.launch(view)
+        if user_kernel is None
+        else build_without_arrays(load_kernel(view), user_kernel.form)
+    )
+    return Launched(math.prod(launch.block), launch.shared_bytes, architecture)
+
+
+def _has_compiler() -> bool:
+    try:
+        find_toolchain()
+    except ToolchainError:
+        return False
+    return True
 
 
 def _capitalized(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -11,7 +13,15 @@ from compiler.occupancy import capability
 from simulator import LaunchError, SourceError
 from simulator.machine.occupancy import CAPABILITIES
 from ui.jobs.workers import StoppedError, WorkerLostError
-from ui.machine_code.compiled import Compiled, find_architectures, find_compiled
+from ui.machine_code.compiled import (
+    Compared,
+    Compiled,
+    LinePair,
+    find_architectures,
+    find_compared,
+    find_compiled,
+    find_what_ifs,
+)
 from ui.machine_code.rows import LineRows
 from ui.run.cache import answers
 from ui.run.compute import recording_key
@@ -22,8 +32,25 @@ from ui.web_page.web_files import read_web
 
 TITLE = "What the compiler made of it"
 USUAL = "sm_90"
+NOTHING = ""  # beside the machine code
+KEY = "machine_code_chosen"  # of the session state
 # Of any job: a worker may compile a kernel anew that another has run, and find less time or memory.
 ERRORS = (SourceError, LaunchError, StoppedError, WorkerLostError)
+
+
+@dataclass(slots=True)
+class Chosen:
+    """What a visitor has chosen of the section, on whichever page."""
+
+    card: str = USUAL  # an architecture
+    other: str = NOTHING  # what stands beside it: a what-if's key, another architecture, NOTHING
+
+
+def chosen() -> Chosen:
+    """The visitor's choices."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Chosen()
+    return st.session_state[KEY]  # type: ignore[no-any-return]  # a Chosen, as above
 
 
 def draw_machine_code(view: View, line: int | None = None) -> None:
@@ -34,27 +61,91 @@ def draw_machine_code(view: View, line: int | None = None) -> None:
             st.subheader(TITLE, anchor=False)
         shown = recording_key(view)
         try:
-            architecture = choose_card(answers().ask(find_architectures, shown, is_quiet=True))
-            compiled = answers().ask(find_compiled, shown, architecture)
+            with st.container(horizontal=True):
+                card = choose_card(answers().ask(find_architectures, shown, is_quiet=True))
+                other = choose_other(view, "machine_code")
+            if other == NOTHING:
+                draw_compiled(answers().ask(find_compiled, shown, card), line)
+            else:
+                draw_compared(answers().ask(find_compared, shown, card, other), line)
         except ERRORS as error:
             st.error(plain_text(str(error)), icon=":material/error:")
-            return
-        if compiled.problem:
-            st.info(plain_text(compiled.problem), icon=":material/info:")
-            return
-        if line is not None:
-            draw_line(compiled, line)
-        st.html("".join(f"<p class='fact'>{html.escape(one)}</p>" for one in compiled.facts))
-        with st.expander("All lines", key="machine_code_lines", expanded=line is None):
-            st.html(f"<ol class='made'>{''.join(map(brief_html, compiled.lines))}</ol>")
 
 
 def choose_card(offered: Sequence[str]) -> str:
     """Draw the choice of an architecture, if there is any; return the one chosen."""
     if not offered:
         return USUAL
-    usual = offered.index(USUAL) if USUAL in offered else 0
-    return str(st.selectbox("Card", offered, usual, format_func=card_name, width=320))
+    before = chosen().card if chosen().card in offered else offered[0]
+    key = f"machine_code_card_{before}"
+
+    def store() -> None:
+        chosen().card = st.session_state[key]
+
+    return st.selectbox(
+        "Card", offered, offered.index(before), format_func=card_name, width=320, key=key,
+        on_change=store,
+    )  # fmt: skip
+
+
+def choose_other(
+    view: View, place: str, on_choice: Callable[[str, str], None] | None = None
+) -> str:
+    """Draw the choice of what stands beside a view's machine code; return the one chosen.
+
+    It is drawn in two places, of which each shows what was chosen in the other. on_choice is called
+    with the control's key and what was chosen before.
+    """
+    shown = recording_key(view)
+    cards = answers().ask(find_architectures, shown, is_quiet=True)
+    if not cards:
+        return NOTHING
+    card = chosen().card if chosen().card in cards else cards[0]
+    asked = dict(answers().ask(find_what_ifs, shown, card, is_quiet=True))
+    names = {NOTHING: "Nothing"} | asked | {one: card_name(one) for one in cards if one != card}
+    before = chosen().other if chosen().other in names else NOTHING
+    key = f"{place}_beside_{before}"
+
+    def store() -> None:
+        chosen().other = st.session_state[key]
+        if on_choice is not None:
+            on_choice(key, before)
+
+    return st.selectbox(
+        "Machine code beside it", list(names), list(names).index(before), width=400, key=key,
+        format_func=lambda one: names[one].replace("`", ""), on_change=store,
+        help="What else might be asked of the compiler, or the same code for another card.",
+    )  # fmt: skip
+
+
+def draw_compiled(compiled: Compiled, line: int | None) -> None:
+    """Draw the machine code of one build."""
+    if compiled.problem:
+        st.info(plain_text(compiled.problem), icon=":material/info:")
+        return
+    if line is not None:
+        draw_line(compiled, line)
+    st.html("".join(f"<p class='fact'>{html.escape(one)}</p>" for one in compiled.facts))
+    with st.expander("All lines", key="machine_code_lines", expanded=line is None):
+        listed = "".join(f"<li>{brief_html(one)}</li>" for one in compiled.lines)
+        st.html(f"<ol class='made'>{listed}</ol>")
+
+
+def draw_compared(compared: Compared, line: int | None) -> None:
+    """Draw the machine code of two builds in two columns, what differs first."""
+    if compared.problem:
+        st.info(plain_text(compared.problem), icon=":material/info:")
+        return
+    st.html(f"<p class='fact'>{html.escape(compared.says)}</p>{figures_html(compared)}")
+    here = [one for one in compared.pairs if one.first and one.first.line == line]
+    if here and line is not None:
+        st.html(pairs_html(compared, here, line_html))
+    changed = [one for one in compared.pairs if one.is_changed]
+    said = f"{len(changed)} of {len(compared.pairs)} lines have other instructions"
+    with st.expander(said, key="machine_code_changed", expanded=True):
+        st.html(pairs_html(compared, changed, brief_html))
+    with st.expander("All lines", key="machine_code_both"):
+        st.html(pairs_html(compared, compared.pairs, brief_html))
 
 
 def card_name(architecture: str) -> str:
@@ -64,6 +155,40 @@ def card_name(architecture: str) -> str:
     'H100, H200 (sm_90)'
     """
     return f"{CAPABILITIES[capability(architecture)].cards} ({architecture})"
+
+
+def figures_html(compared: Compared) -> str:
+    """The figures of two builds, those that differ in bold letters."""
+    heads = "".join(f"<th scope='col'>{in_code(one)}</th>" for one in ("", *compared.names))
+    rows = "".join(
+        f"<tr{' class=changed' if one.first != one.second else ''}>"
+        f"<th scope='row'>{html.escape(one.name)}</th>"
+        f"<td>{html.escape(one.first)}</td><td>{html.escape(one.second)}</td></tr>"
+        for one in compared.figures
+    )
+    head = f"<thead><tr>{heads}</tr></thead>"
+    return f"<table class='opcodes both'>{head}<tbody>{rows}</tbody></table>"
+
+
+def pairs_html(
+    compared: Compared, pairs: Sequence[LinePair], draw: Callable[[LineRows], str]
+) -> str:
+    """Lines of two builds in two columns; on a phone one below the other."""
+    heads = "".join(f"<p class='head'>{in_code(one)}</p>" for one in compared.names)
+    cells = "".join(
+        f"<div class='pair'>{_cell(one.first, draw)}{_cell(one.second, draw)}</div>"
+        for one in pairs
+    )
+    return f"<div class='pairs'><div class='pair'>{heads}</div>{cells}</div>"
+
+
+def in_code(text: str) -> str:
+    """A text as HTML, what is between backticks as code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def _cell(rows: LineRows | None, draw: Callable[[LineRows], str]) -> str:
+    return f"<ul><li>{draw(rows) if rows else 'No instruction.'}</li></ul>"
 
 
 def draw_line(compiled: Compiled, line: int) -> None:
@@ -96,7 +221,7 @@ def line_html(rows: LineRows) -> str:
 def brief_html(rows: LineRows) -> str:
     """A line in short, for the list of all."""
     counts = f"<p>{html.escape(rows.summary)}</p>" if rows.summary else ""
-    return f"<li>{_place(rows)}{counts}{_changes(rows)}</li>"
+    return f"{_place(rows)}{counts}{_changes(rows)}"
 
 
 def _place(rows: LineRows) -> str:

@@ -7,6 +7,7 @@ Another kernel sets all of them, which takes another script run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ from simulator.catalogue import Entry
 from simulator.launch import Dim3
 from ui.drawing.look import Held, Level, Stage, parse_held
 from ui.glossary.component import draw_glossary
-from ui.machine_code.section import TITLE
+from ui.machine_code.section import ERRORS, TITLE, choose_other
 from ui.run.broken_section import list_broken
 from ui.run.cache import answers, load_opened
 from ui.run.compute import figure_key, find_same_place, recording_key
@@ -180,6 +181,7 @@ def draw_beside(beside: Popover, previous: View, view: View) -> View:
     if beside.is_drawn:
         with beside.container:
             view = replace(view, comparison=draw_comparison(previous, view))
+            draw_machine_code_beside(previous)
             if view.user_kernel is None:
                 draw_presets(are_pairs=True)
     elif view.comparison is not None:
@@ -367,10 +369,23 @@ def draw_stage(previous: View) -> Held | None:
 def draw_machine_code_switch() -> None:
     """Draw the switch for the machine code below the scene."""
     state = step_state()
+    before = state.shows_machine_code  # which what is chosen under Beside changes too
     state.shows_machine_code = st.toggle(
-        f"{TITLE}, below the scene", state.shows_machine_code, key=control_key("machine_code"),
+        f"{TITLE}, below the scene", before, key=control_key(f"machine_code {before}"),
         help="The instructions of the line that the step is at, and how full they make a GPU.",
     )  # fmt: skip
+
+
+def draw_machine_code_beside(view: View) -> None:
+    """Draw the choice of two columns of machine code; one that is chosen is shown."""
+    state = step_state()
+
+    def show(key: str, before: str) -> None:
+        state.shows_machine_code = True
+        state.what_ifs[key] = before, ""  # for close_what_ifs
+
+    with suppress(*ERRORS):  # which the scene says
+        choose_other(view, "popover", show)
 
 
 def draw_user_kernel_settings(previous: View) -> View:

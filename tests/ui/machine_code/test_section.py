@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +13,7 @@ from tests.ui.test_user_kernel_step_page import control, opened
 from tests.ui.test_write_page import checked, linked
 from tests.ui.test_write_page import opened as opened_write
 from tests.ui.user_kernels import SAXPY
-from ui.machine_code.compiled import find_compiled
+from ui.machine_code.compiled import find_compared, find_compiled
 from ui.machine_code.section import TITLE, line_html
 from ui.run.compute import figure_key, find_line, load_recording, recording_key
 from ui.view.view_url import View, opening_view, to_query
@@ -73,6 +74,57 @@ def test_the_occupancy_is_that_of_the_launch() -> None:
     assert "blocks of 4 threads" in small
     assert "limited by blocks" in small
     assert "blocks of 256 threads" in large
+
+
+def beside_control(app: AppTest, place: str = "machine_code") -> Any:
+    """The choice of what stands beside the machine code: below the scene, or under Beside."""
+    [found] = [one for one in app.selectbox if str(one.key).startswith(f"{place}_beside_")]
+    return found
+
+
+def test_two_builds_stand_beside_each_other() -> None:
+    """A choice below the scene: what is asked, the figures, the line's both builds, the others."""
+    line = line_of(catalogue()["tiled"].source(), "acc +=")
+    steps = load_recording(recording_key(TILED)).steps
+    at = next(one.number for one in steps if one.line == line)
+    app = shown(opened(to_query(replace(TILED, step=at))))
+    beside = beside_control(app)
+    assert "Innermost loops with #pragma unroll 1" in beside.options
+    assert "RTX 50 (sm_120)" in beside.options
+    app = beside.set_value("unroll-1").run()
+    assert not app.exception
+    said = html(app)
+    assert "Each innermost loop stays a loop" in said
+    assert f"<b>Line {line}</b>" in said
+    assert f"<b>Line {line + 1}</b>" in said
+    assert "Unrolled: the code of" in said
+    assert [one.label for one in app.expander if "have other instructions" in one.label]
+    assert beside_control(app).value == "unroll-1"
+    app = beside_control(app).set_value("sm_120").run()
+    assert "The same code for another card" in html(app)
+
+
+def test_a_choice_of_what_stands_beside_opens_the_section() -> None:
+    app = opened(to_query(TILED))
+    assert TITLE not in [one.value for one in app.subheader]
+    app = beside_control(app, "popover").set_value("volatile").run()
+    assert not app.exception
+    assert TITLE in [one.value for one in app.subheader]
+    assert "Every read and write of shared memory stays" in html(app)
+
+
+def test_lines_that_differ_are_marked() -> None:
+    compared = find_compared(recording_key(TILED), "sm_90", "unroll-1")
+    changed = [one for one in compared.pairs if one.is_changed]
+    assert changed
+    assert len(changed) < len(compared.pairs)
+    for one in compared.pairs:
+        assert one.first is None or one.second is None or one.first.source == one.second.source
+    restricted = find_compared(recording_key(TILED), "sm_90", "restrict").pairs
+    before = {row.opcode for one in restricted if one.first for row in one.first.opcodes}
+    after = {row.opcode for one in restricted if one.second for row in one.second.opcodes}
+    assert "LDG.E.CONSTANT" in after - before
+    assert find_compared(recording_key(TILED), "sm_90", "nothing").problem
 
 
 def test_code_is_shown_as_it_is() -> None:

@@ -1,0 +1,51 @@
+"""What differs between two builds: two texts of a kernel, or one for two architectures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compiler.iteration import iterations
+from compiler.machine_code import MachineCode
+from compiler.occupancy import card_occupancy
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of two builds."""
+
+    name: str
+    first: str
+    second: str
+
+
+def differences(
+    first: MachineCode, second: MachineCode, threads: int, dynamic_bytes: int
+) -> tuple[Figure, ...]:
+    """The figures of two builds that are launched alike, those that agree too.
+
+    threads are of a block, dynamic_bytes the shared memory that the launch gives it.
+    """
+    names = [_figures(code, threads, dynamic_bytes) for code in (first, second)]
+    left, right = (dict(found) for found in names)
+    return tuple(
+        Figure(name, left.get(name, "none"), right.get(name, "none"))
+        for name in dict.fromkeys((*left, *right))
+    )
+
+
+def _figures(code: MachineCode, threads: int, dynamic_bytes: int) -> Iterator[tuple[str, str]]:
+    yield "Instructions", f"{len(code.instructions):,}"
+    yield "Registers of a thread", f"{code.registers}"
+    yield "Bytes that a thread spills", f"{code.spill_stores:,} stored, {code.spill_loads:,} loaded"
+    yield "Bytes of a thread's local memory", f"{code.stack_bytes:,}"
+    full = card_occupancy(code, threads, dynamic_bytes)
+    yield "Warps at once", f"{full.warps} of {full.warps_at_most}, limited by {full.limit}"
+    inner = next((one for one in iterations(code) if one.multiply_adds), None)
+    if inner is None:
+        return
+    adds = inner.multiply_adds
+    yield "FFMA in the inner loop", f"{adds:,} of {inner.instructions:,} instructions"
+    yield "Its instructions for each FFMA", f"{inner.instructions / adds:.2f}"
+    yield "Bytes of shared memory for each FFMA", f"{inner.shared_bytes / adds:.2f}"
+    yield "Peak of float that it allows", f"{inner.attainable:.0%}, limited by {inner.limit}"

@@ -1,0 +1,153 @@
+"""What may be asked of the compiler: edits that change no result, and what they change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from compiler.difference import differences
+from compiler.find import find_machine_code
+from compiler.recorded import ARCHITECTURES, recorded
+from compiler.toolchain import Toolchain
+from compiler.what_if import (
+    RECORDED,
+    WHAT_IFS,
+    Launched,
+    catalogue_what_ifs,
+    same_lines,
+    what_ifs,
+)
+from simulator import compile_kernel
+from simulator.catalogue import catalogue, whole_catalogue
+
+KEYS = {one.key: one for one in WHAT_IFS}
+
+
+def edited(text: str, key: str, threads: int = 256, architecture: str = "sm_90") -> str | None:
+    return KEYS[key].apply(compile_kernel(text), Launched(threads, 0, architecture))
+
+
+def figures(name: str, key: str) -> Mapping[str, tuple[str, str]]:
+    """Both builds' figures of a kernel of the catalogue, as recorded for sm_90."""
+    entry = catalogue()[name]
+    kernel = compile_kernel(entry.source(), entry.kernel)
+    launched = Launched(math.prod(entry.shape(1, 1)[1]), entry.shared_bytes(), "sm_90")
+    texts = {one.key: text for one, text in what_ifs(kernel, launched).items()}
+    first, second = recorded(kernel.text, "sm_90"), recorded(texts[key], "sm_90")
+    assert first is not None
+    assert second is not None
+    found = differences(first, second, launched.threads, launched.dynamic_bytes)
+    return {one.name: (one.first, one.second) for one in found}
+
+
+HEAD = "void f(const float* x, float *y, int n)"
+RESTRICTED = "void f(const float* __restrict__ x, float * __restrict__ y, int n)"
+LOOPS = f"""__global__ {HEAD}
+{{
+    __shared__ float s[32];
+    for (int i = 0; i < n; ++i) {{  // for (;;)
+        #pragma unroll
+        for (int k = 0; k < 4; ++k)
+            y[k] += x[i];
+    }}
+    for (int i = 0; i < n; ++i) s[i] = 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "changed"),
+    [
+        ("unroll-8", {5: "        #pragma unroll 8", 9: "    #pragma unroll 8"}),
+        ("restrict", {1: f"__global__ {RESTRICTED}"}),
+        ("volatile", {3: "    __shared__ volatile float s[32];"}),
+        ("launch-bounds", {1: f"__global__ __launch_bounds__(256, 8) {HEAD}"}),
+    ],
+)  # fmt: skip
+def test_an_edit_changes_these_lines_and_no_other(key: str, changed: Mapping[int, str]) -> None:
+    text = edited(LOOPS, key)
+    assert text is not None
+    lines = text.split("\n")
+    assert {number: lines[number - 1] for number in changed} == changed
+    assert len([one for one in lines if one not in LOOPS.split("\n")]) == len(changed)
+    compile_kernel(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("__global__ void f(float* x) { x[0] = 1; }", "unroll-1"),
+        ("__global__ void f(float* __restrict__ x) { x[0] = 1; }", "restrict"),
+        ("__global__ void f(int n) { }", "restrict"),
+        ("__global__ void f(float* x) { x[0] = 1; }", "volatile"),
+        ("#define LIST float* x\n__global__ void f(LIST) { x[0] = 1; }", "restrict"),
+    ],
+)
+def test_an_edit_that_finds_nothing_is_not_offered(text: str, key: str) -> None:
+    assert edited(text, key) is None
+
+
+def test_launch_bounds_take_the_place_of_others_and_depend_on_the_card() -> None:
+    text = "__global__ void __launch_bounds__(128 * (1 + 1)) f(float* x) { x[0] = 1; }"
+    assert edited(text, "launch-bounds") == (
+        "__global__ __launch_bounds__(256, 8) void f(float* x) { x[0] = 1; }"
+    )
+    assert "(256, 6)" in str(edited(text, "launch-bounds", architecture="sm_120"))
+
+
+def test_a_line_of_an_edited_text_is_that_which_it_was() -> None:
+    text = edited(LOOPS, "unroll-1")
+    assert text is not None
+    lines, same = text.split("\n"), same_lines(LOOPS, text)
+    kept = [number for number, line in enumerate(lines, 1) if line.strip() != "#pragma unroll 1"]
+    assert [LOOPS.split("\n")[same[number] - 1] for number in kept] == [
+        lines[number - 1] for number in kept
+    ]
+    restricted = edited(LOOPS, "restrict")
+    assert restricted is not None
+    assert same_lines(LOOPS, restricted)[1] == 1
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_all_what_ifs_of_some_kernels_are_recorded(architecture: str) -> None:
+    found = [
+        (kernel, recorded(text, architecture)) for kernel, text in catalogue_what_ifs(architecture)
+    ]
+    assert all(code and code.kernel == kernel for kernel, code in found), (
+        "python -m compiler record"
+    )
+    assert {kernel for kernel, _ in found} == {whole_catalogue()[name].kernel for name in RECORDED}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "figure", "grows"),
+    [
+        ("tiled", "unroll-1", "Its instructions for each FFMA", True),
+        ("naive", "unroll-8", "Instructions", False),
+        ("tiled", "volatile", "Its instructions for each FFMA", True),
+        ("registers", "launch-bounds", "Bytes that a thread spills", True),
+        ("registers", "launch-bounds", "Registers of a thread", False),
+        ("registers", "launch-bounds", "Warps at once", True),
+        ("registers", "unroll-1", "Bytes of a thread's local memory", True),
+    ],
+)
+def test_what_the_compiler_makes_of_an_edit(name: str, key: str, figure: str, grows: bool) -> None:
+    first, second = (
+        float(one.split(" ")[0].replace(",", "")) for one in figures(name, key)[figure]
+    )
+    assert (second > first) is grows
+    assert first != second
+
+
+def test_restrict_changes_no_figure_where_no_store_comes_before_a_load() -> None:
+    assert all(first == second for first, second in figures("tiled", "restrict").values())
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("key", KEYS)
+def test_the_compiler_takes_each_edit(toolchain: Toolchain, key: str) -> None:
+    text = edited(LOOPS, key)
+    assert text is not None
+    assert find_machine_code(text, "f", "sm_90").instructions
