@@ -39,7 +39,7 @@ class RecordedRun:
     comparisons: tuple[Comparison, ...]  # at least one
     limits: Limits | None = None  # None in a recording made before they were measured
     bits: tuple[BitVerdict, ...] = ()  # empty in a recording made before they were measured
-    shapes: tuple[Shape, ...] = ()  # likewise
+    shapes: tuple[Shape, ...] = ()  # empty in a recording made before shapes were
     shape_table: Table | None = None  # what their kernels were chosen by
     without_l1: Comparison | None = None  # kernels as usual, and with loads past the L1 cache
 

@@ -46,7 +46,7 @@ class Entry:
     teaches: str  # a sentence or two
     block: tuple[int | str, ...]  # threads in x, y (and z)
     rows: int | str  # of C that one block computes
-    columns: int | str  # likewise
+    columns: int | str  # of C that one block computes
     defines: Mapping[str, tuple[int, ...]]  # macros: the values to choose from, the source's first
     rung: int = 0  # its position on the ladder, from 1; 0 for a kernel that is not on it
     element: str = "float32"  # the NumPy dtype of C, and of A and B unless `operands` is one

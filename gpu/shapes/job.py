@@ -46,7 +46,7 @@ WHOLE = "warptiles"  # faster where N and K suit it
 WHOLE_ROWS = (WHOLE, f"{WHOLE}:ROWS=12")
 NO_PACE = Pace((), ())
 LENGTHS = (384, 1536)  # of K, to tell the time of each k from that of a launch
-STREAMED = (1024, 4096)  # likewise, where a block takes a few hundred k at once
+STREAMED = (1024, 4096)  # the same, where a block takes a few hundred k at once
 ZEROED = 512  # side of a C that is filled with zeros
 PADDED = ((64, 64), (4096, 4096))  # sides of B, copied to other rows
 THREADS = 256  # of a block that copies B, or adds pieces

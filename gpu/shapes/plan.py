@@ -39,7 +39,7 @@ class Tuned:
 
     name: str  # as gpu.candidate.choose takes it
     rows: int  # of C that a block computes
-    columns: int  # likewise
+    columns: int  # of C that a block computes
     depth: int  # columns of A in one tile of K
     wide: Pace  # where rows of B begin on 16 bytes
     # Where they do not, and of blocks that take a piece of K each and add their sums to C. None

@@ -23,7 +23,7 @@ class PhasePair:
     phase: TracedPhase
     base: TracedPhase
     cycles: float  # of a warp, by the median, for each multiply-add of one of its threads
-    base_cycles: float  # likewise
+    base_cycles: float  # the same, of the kernel that it is compared with
 
     @property
     def ratio(self) -> float:

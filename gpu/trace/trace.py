@@ -40,7 +40,7 @@ class TracedPhase:
     name: str  # "copy", "wait", "inner loop", "store"; of a statement its code
     kind: Kind
     first_line: int  # of the kernel's code, from 1
-    last_line: int  # likewise; the same for a phase of one line
+    last_line: int  # of the kernel's code; of a phase of one line the first
     cycles: float  # of a multiprocessor, for a tile; outside the loop for a warp's life: the median
     spread: tuple[float, float]  # 20th and 80th percentile of these cycles
     visits: float  # times that a warp goes through it: tiles, or 1 outside the loop
@@ -55,7 +55,7 @@ class Interval(NamedTuple):
     phase: int  # its index in the trace's phases
     tile: int  # the iteration of the loop over tiles, from 0; NO_TILE outside it
     begin: int  # cycles since the block began
-    end: int  # likewise
+    end: int  # cycles since the block began
 
 
 class Block(NamedTuple):
@@ -69,7 +69,7 @@ class Block(NamedTuple):
     y: int  # goes on through the layers of a grid that has a z
     multiprocessor: int  # its number, %smid
     start: int  # nanoseconds since the first block began
-    end: int  # likewise
+    end: int  # nanoseconds since the first block began
     warps: tuple[tuple[Interval, ...], ...] = ()
 
 

@@ -117,7 +117,7 @@ class Conditions:
         self._macros = macros
         # Of each open #if: whether around it all is active, and whether a branch was taken.
         self._outer: list[tuple[bool, bool]] = []
-        self._unset: list[dict[str, str]] = []  # likewise, the macros that its conditions lack
+        self._unset: list[dict[str, str]] = []  # of each, the macros that its conditions lack
         self.active = True
 
     def read(self, word: str, rest: str) -> bool:

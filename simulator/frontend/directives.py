@@ -11,7 +11,7 @@ from simulator.frontend.macro_limits import check_expansion
 from simulator.language.errors import SourceError, Span, list_names, shorten
 from simulator.language.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES, files_of
 
-MAX_TEXT_BYTES = 64 * 2**10  # likewise of what a compiler gets of it, without blank lines
+MAX_TEXT_BYTES = 64 * 2**10  # of what a compiler gets of a file, without blank lines
 ALLOWED_DIRECTIVES = frozenset(
     {"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error"}
 )

@@ -139,7 +139,7 @@ class TemplateValues:
     macros: Mapping[str, str]  # what is left of the macros: those that are no parameters
     # Where some are usual ones, of which nothing says any: what to raise if they do not fit.
     doubt: SourceError | None = None
-    note: str = ""  # likewise, what a reader is told
+    note: str = ""  # what a reader should know; "" for nothing
 
 
 def template_values(

@@ -31,7 +31,7 @@ class Span:
     """A range of the kernel's text."""
 
     line: int  # of its first character, from 1
-    column: int  # likewise, in bytes of UTF-8, as clang counts
+    column: int  # of its first character, from 1, in bytes of UTF-8 as clang counts
     end_line: int  # of the character after it
     end_column: int
 

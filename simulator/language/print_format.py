@@ -27,7 +27,7 @@ class Conversion:
 
     flags: str
     width: str  # digits, "*" for an argument, "" for none
-    precision: str | None  # likewise; None without a point
+    precision: str | None  # as the width; None without a point
     size: str  # "", "l", "ll", …
     letter: str  # one of INTEGERS, FLOATS, "s" and "p"
     text: str  # as the format has it

@@ -37,7 +37,7 @@ class Granularity(StrEnum):
     BEAT = "beat"  # at what a teacher would point at: see beats
     STATEMENT = "statement"  # at every step
     INNER = "inner"  # where an iteration of the innermost loop begins, and where the loop ends
-    OUTER = "outer"  # likewise for the outermost loop
+    OUTER = "outer"  # where one of the outermost loop begins, and where that loop ends
     BARRIER = "barrier"  # at a barrier's own step, at which threads wait
 
 

@@ -107,7 +107,7 @@ class Step:
     warp_syncs: int  # calls of __syncwarp() that its warps had made, this step's among them
     active: Array  # bool [T], threads that ran the statement
     evaluations: tuple[Evaluation, ...]  # in the order in which they were made
-    accesses: tuple[StepAccess, ...]  # likewise
+    accesses: tuple[StepAccess, ...]  # in the order in which they were made
     registers: Mapping[str, Array]  # each visible variable's values: [T], or [T, ...] for an array
     shared: Mapping[str, Array]  # each shared array's contents, in its shape
     written: Mapping[str, Array]  # bool in that shape: cells of it that were ever written

@@ -55,7 +55,7 @@ def simulate_in_parts(
     join = Join(machine)
     budget = Budget(seconds, launch.blocks, on_progress, clock=lambda: join.seconds)
     running: dict[Future[Part], int] = {}  # by the part's number
-    failed: dict[int, SourceError | LaunchError] = {}  # likewise
+    failed: dict[int, SourceError | LaunchError] = {}  # by the part's number
     begun = 0
     try:
         while begun < len(ranges) or running:

@@ -45,8 +45,8 @@ class Touches(Observer):
 
     def __init__(self) -> None:
         self.first: dict[str, int] = {}  # by array, the lowest cell that is loaded or stored
-        self.first_stored: dict[str, int] = {}  # likewise, that is stored
-        self.cells: dict[str, int] = {}  # likewise, one more than the highest
+        self.first_stored: dict[str, int] = {}  # by array, the lowest cell that is stored
+        self.cells: dict[str, int] = {}  # by array, one more than the highest cell
         self.stored: set[str] = set()  # the arrays that are stored to
         self.loaded: set[str] = set()
         self.has_faults = False  # whether an access was below its array, or beyond its room

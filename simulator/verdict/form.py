@@ -27,7 +27,7 @@ class ArrayArgument:
 
     name: str  # the parameter's
     rows: str  # an expression; "1" for an array that is no matrix
-    columns: str  # likewise
+    columns: str  # an expression, as rows
     contents: Contents = Contents.RANDOM
     is_seen: bool = False  # whether its size is what the kernel touched, since nothing tells it
 

@@ -62,7 +62,7 @@ class WrongCell:
     order: str  # of the warps: a Schedule
     sentence: str
     block: Dim3 | None = None  # the last to store it; None where no thread did, or it is not known
-    thread: Dim3 | None = None  # likewise, in its block
+    thread: Dim3 | None = None  # that thread in its block; None as above
     line: int | None = None  # of that store
     # What that thread read before: the operand that is not what was needed, where it is known; else
     # the last values.
@@ -89,7 +89,7 @@ class FoundHazard:
 
     hazard: Hazard
     sizes: Named  # of the first size that shows it
-    numbers: Named  # likewise, for build_launch
+    numbers: Named  # of that size too, for build_launch
     launches: int  # of those that ran, how many show it
     only_ragged: bool  # whether all of these have a size that a tile does not divide
 

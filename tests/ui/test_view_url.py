@@ -317,7 +317,7 @@ def test_a_block_has_a_z_where_blocks_share_k(
 
 @SEEDS
 def test_any_address_whatever_gives_a_view_and_sentences(seed: int) -> None:
-    choose = random.Random(seed)  # noqa: S311  # likewise
+    choose = random.Random(seed)  # noqa: S311  # no secret
     macros = sorted({macro for entry in catalogue().values() for macro in entry.defines})
     names = [*PARAMETERS, *macros, "bz"]
     words = [*GARBAGE, *catalogue(), *SCHEDULES, *(switch.edit.key for switch in SWITCHES)]

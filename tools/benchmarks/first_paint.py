@@ -26,7 +26,7 @@ VISITS = 5  # to each of two pages
 # Scenes, and the second one that is set beside each.
 TWO_SCENES = (("M=8&N=8&K=16&TILE=8", "naive"), ("M=64&N=64&K=64&TILE=16", "padded"))
 PACE = 10  # steps a second
-MOVING_PACE = 4  # likewise, the highest at which values fly
+MOVING_PACE = 4  # steps a second, the most at which values fly
 SECONDS = 5  # of playing
 
 # Resolves with the milliseconds from a key press until a second animation frame after it: by then

@@ -84,7 +84,7 @@ class TracedTile:
     block: Block
     tile: int  # from 0
     begin: int  # cycles since the block began, where its first warp began with the tile
-    end: int  # likewise, where the last one was done with it
+    end: int  # cycles since the block began, where its last warp was done with it
     warps: tuple[tuple[tuple[int, int, int], ...], ...]  # of each: phase, begin and end, likewise
 
 

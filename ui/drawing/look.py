@@ -44,5 +44,5 @@ class Look:
     theme: str = "light"  # a key of palette.PALETTES
     stage: Held | None = None  # what is held, or None where the stage follows the step
     width: int = 1280  # CSS pixels of the viewport
-    height: int = 720  # likewise
+    height: int = 720  # CSS pixels of the viewport
     presenting: bool = False  # whether nothing else is on the screen, to be read from far away

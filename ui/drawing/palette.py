@@ -31,8 +31,8 @@ class Palette:
     removed: str  # a line of the source that a what-if replaces
     added: str  # what it puts there
     keyword: str  # in the source
-    number: str  # likewise
-    comment: str  # likewise
+    number: str  # in the source
+    comment: str  # in the source
     tiles: tuple[str, ...]
     tile_edges: tuple[str, ...]
     banks: tuple[str, str]  # the first and the last of shared memory; the others are between them

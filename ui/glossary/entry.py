@@ -56,7 +56,7 @@ class SmallChart(StrEnum):
     ROOFLINE = "roofline"
     WAVES = "waves"
     PANELS = "panels"  # of a product over several GPUs
-    PEER_COPIES = "peer-copies"  # likewise
+    PEER_COPIES = "peer-copies"  # of a product over several GPUs, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ class Worker:
         # By place, the seconds that the first job took there; 0 until it is done. Latest last.
         self.places: OrderedDict[Hashable, float] = OrderedDict()
         self.rests_until = 0.0  # by time.monotonic(): when another start is tried
-        self.ready = 0.0  # likewise: since when the process computes
+        self.ready = 0.0  # by time.monotonic(): since when the process computes
         self._pool: ProcessPoolExecutor | None = None
 
     def start(self) -> None:

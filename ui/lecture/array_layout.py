@@ -14,8 +14,8 @@ from ui.lecture.letters import Letters, text_width
 ROW = 1.6  # of a number's height, a row of cells
 SCALES = (1.8, 1.6, 1.4, 1.2, 1.1, 1.0)  # of the smallest cells
 WRAPS = (32, 16, 8)  # cells in a row of an array that has only one
-NARROW = 4  # likewise where it would not be all in view otherwise
-MAP_WRAP = 64  # likewise where it is drawn without numbers
+NARROW = 4  # cells in such a row where it would not be all in view otherwise
+MAP_WRAP = 64  # cells in such a row where it is drawn without numbers
 MAPS_SHARE = 0.24  # of the room's height, for arrays that do not fit with their numbers
 LARGEST_DOT = 7.0  # pixels of a cell without a number
 LABEL = 1.6  # of a name's height, from a shelf's top to its cells

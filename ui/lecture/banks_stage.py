@@ -41,10 +41,10 @@ LINES = 5  # of words beside the maps
 LINES_ON_CHIP = 2  # of words above the array, where it has the chip's width
 ARRAY_SHARE = 0.46  # of the height that words leave, the array's cells
 MOST_COLUMNS = 33  # of an array in view: 32 banks and what pads a row
-LEAST_COLUMNS = 8  # likewise
-MOST_ROWS = 32  # likewise
+LEAST_COLUMNS = 8  # of an array in view
+MOST_ROWS = 32  # of an array in view
 WIDEST = 3.4  # of a small letter, a cell of the array
-HIGHEST = 2.0  # likewise
+HIGHEST = 2.0  # of a small letter, the same cell's height
 
 
 @dataclass(frozen=True, slots=True)

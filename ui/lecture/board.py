@@ -62,7 +62,7 @@ class Board:
     top: Factor
     sums: Sums
     left_offset: int | None  # from a sum's row to its factor's; None if they are not in line
-    top_offset: int | None  # likewise of columns
+    top_offset: int | None  # from a sum's column to its factor's; None if they are not in line
 
 
 def access_of(step: Step, operand: Expression) -> StepAccess | None:

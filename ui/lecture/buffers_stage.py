@@ -43,13 +43,13 @@ MOST_TURNS = 4  # of a shared array: with more planes it is no tile that takes t
 FACTORS = 2  # the arrays that are drawn: A's and B's
 TITLE = 1.6  # of a name's letter, the line with the names above the rows
 LINE = 1.3  # of a small letter, from a row's first line to its second
-LEAST_ROW = 2.7  # likewise, a row that leaves room for the names above all
+LEAST_ROW = 2.7  # of a small letter, a row that leaves room for the names above all
 ASIDE = 1.4  # of a name's letter, the room of an arrow, and of the cross between two tiles
 ROW_GAP = 8.0  # pixels between two rows
 WIDEST = 2.2  # of its height, a cell's width
 LARGEST = 16.0  # pixels of a cell's height
 CROSS = 0.3  # of a name's letter, from the middle of the cross to its ends
-HALF = 1.25  # likewise, of the widest tile on the border, on either side of it
+HALF = 1.25  # of a name's letter, the widest tile on the border, on either side of it
 HEAD = 7.0  # pixels, of an arrow's head
 ON_ITS_WAY, FILLED, READY, MULTIPLIED, USED = (
     "on its way", "being filled", "ready", "multiplied", "used"
@@ -61,7 +61,7 @@ class _State:
     """What stands in the rows at a step. Two steps with equal arrays look alike."""
 
     held: tuple[Array, ...]  # by array: int [cells], the tile of each value, -1 for none
-    copied: tuple[Array, ...]  # likewise the tile that is under way into each cell
+    copied: tuple[Array, ...]  # by array: int [cells], the tile under way into each, -1 for none
     current: int | None  # the tile that is multiplied
     last: int  # of the tiles that were multiplied before
 

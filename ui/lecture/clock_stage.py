@@ -25,7 +25,7 @@ from ui.lecture.window import Windows
 UNTRACED = "This kernel's clock was not recorded on a GPU.", "No clock was recorded."
 TITLE_LINES = 2
 LINE = 1.45  # of a small letter, a line of words
-ROW = 1.8  # likewise, a warp's row at most
+ROW = 1.8  # of a small letter, a warp's row at most
 BAR = 0.8  # of a row's height
 COLUMNS_APART = 0.7  # of a small letter, between two columns of the table
 LEAST_ROWS = 0.5  # of what the title leaves: with less there is no table

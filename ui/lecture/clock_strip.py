@@ -16,7 +16,7 @@ from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import Letters, fit, text_width
 
 BAR = 1.5  # of a small letter, the bar's height
-LINE = 1.4  # likewise, a line of words under it
+LINE = 1.4  # of a small letter, a line of words under the bar
 TALL_LINES = 2  # of what was measured, on a phone
 ONCE = 0.2  # of a tile's time, what a warp does once before or after: longer is left out
 APART = 0.6  # of a small letter, between a tile and what a warp does once
@@ -30,7 +30,7 @@ class Piece:
 
     phase: int  # its index in the trace
     left: float  # pixels
-    right: float  # likewise
+    right: float  # pixels
 
 
 def groups_of(clock: Clock, cycles: Mapping[int, float]) -> list[list[int]]:

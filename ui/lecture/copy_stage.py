@@ -35,7 +35,7 @@ from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of a window
 ROW = 1.75  # of a number's height, a row of cells
-LARGEST_CELL = 3.0  # likewise, its width and its height at most
+LARGEST_CELL = 3.0  # of a number's height, a cell's width and height at most
 WORD_BYTES = 4
 WITHOUT_FAULT = "without the fault"
 TALLEST_LINE = 3.0  # of a small letter, a line of 128 bytes

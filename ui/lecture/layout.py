@@ -11,26 +11,26 @@ from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
 
 SOURCE_SHARE = 0.37  # of the width
 FAR_SHARE = 0.52  # of the room of both places' width: global memory's, the chip has the rest
-FAR_SHARE_OF_TENSOR_CORE = 0.28  # likewise: a tensor core's bits need more than half
-TALL_FAR_SHARE = 0.44  # likewise of its height, where the chip is below
+FAR_SHARE_OF_TENSOR_CORE = 0.28  # the same where a tensor core's bits need more than half
+TALL_FAR_SHARE = 0.44  # of the room's height, where the chip is below
 PLACES_HEIGHT = 1.7  # of a phone's width, both places one below the other
 TITLE = 1.9  # of a name's letter, the line with a place's name
 BAR_ROW = 1.6  # of a small letter, a bar under global memory
 HIGH_BAR_ROW = 2.7  # of a name's letter, one with its words above it
 BARS = 2  # under global memory: the naive kernel's and this one's
-WARP_ROW = 1.7  # likewise, a warp at the foot of the chip
+WARP_ROW = 1.7  # of a small letter, a warp at the foot of the chip
 BUFFERS_SHARE = 0.38  # of the stage's height, shared memory's tiles that take turns, at most
-BUFFER_SHARE = 0.21  # likewise, of one tile
+BUFFER_SHARE = 0.21  # of the stage's height, one of those tiles
 LEAST_BOARD = 10.0  # of a number's letter, what they leave of it, at least
-LEAST_BUFFERS = 3.0  # likewise, their own height
+LEAST_BUFFERS = 3.0  # of a number's letter, their own height
 WARPS_SHARE = 0.22  # of the chip's height, all of them at most
 LEAST_WARP = 0.5  # of a small letter, a warp's row: with less there are none
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
 STRIP = 3.2  # of a small letter, the clock's strip under the timeline
-TALL_STRIP = 5.7  # likewise on a phone, with more lines of words
-LEAST_ROOM = 40  # likewise, the height of a room that has one
+TALL_STRIP = 5.7  # of a small letter, the same on a phone, with more lines of words
+LEAST_ROOM = 40  # of a small letter, the height of a room that has a strip
 # Lines of the sentence, of the warp's and of the ledger: the first that leave the source enough.
 TEXT_LINES = ((3, 2, 2), (2, 1, 1), (2, 1, 0), (1, 1, 0))
 WITHOUT_ALGEBRA = ((4, 2, 1), *TEXT_LINES[1:])  # where no product has a line of the ledger
@@ -48,7 +48,7 @@ class Areas:
     sentence: Rectangle
     ledger: Rectangle
     sentence_lines: int  # at most, of the focused thread
-    warp_lines: int  # likewise of its warp
+    warp_lines: int  # at most, of its warp
     far: Rectangle | None = None  # the frame of global memory, around the maps
     chip: Rectangle | None = None  # the frame of the chip, around the stage
     warps: Rectangle | None = None  # the block's warps, at the foot of the chip

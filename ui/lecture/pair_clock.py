@@ -24,7 +24,7 @@ LINE = 1.4  # of its letters, a line of words
 ABOVE = 0.5  # of a small letter, over the first bar
 MOST_LINES = 6  # of one sentence, on a phone
 LEAST_ROOM = 40  # of a small letter, the height of a room that has the bars and sentences
-WHOLE_ROOM = 50  # likewise, of one that has the sentence on why counts and clock differ
+WHOLE_ROOM = 50  # the same with the sentence on why counts and clock differ
 WIDEST = "inner loop: 99,999 cycles a tile, 99.9%"  # beside a bar
 
 Clocks = tuple[Clock | None, Clock | None]

@@ -23,7 +23,7 @@ from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
 BAR = 0.62  # of its letter's height, a bar with its words at its right
-TALLEST = 4.0  # likewise, one with its words above it, at most
+TALLEST = 4.0  # of its letter's height, a bar with its words above it, at most
 
 
 class PlacesPanel:

@@ -46,7 +46,7 @@ from ui.lecture.window import Content, Window, Windows, chosen
 MOST = 8  # rows or columns of a window
 DEEPEST = 8  # of the factors
 ROW = 1.75  # of a number's height, a row of cells; as wide at least
-LARGEST_CELL = 6.0  # likewise, its width and its height at most
+LARGEST_CELL = 6.0  # of a number's height, a cell's width and height at most
 SIGNS = ("\u00a0\u00a0", "× ", "+ ", "= ")  # before a product's factors, the sum before and after
 LARGEST_WRITTEN = 2.2  # of the smallest number, one of these
 WRITTEN_SHARE = 0.38  # of the chip's width, where the sectors stand beside them

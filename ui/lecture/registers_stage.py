@@ -33,7 +33,7 @@ from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of the window
 ROW = 1.75  # of a number's height
-LARGEST_CELL = 6.0  # likewise, its width and its height at most
+LARGEST_CELL = 6.0  # of a number's height, a cell's width and height at most
 LONGEST = 6  # letters of a number in the window
 
 

@@ -21,9 +21,9 @@ from ui.lecture.letters import Letters, text_width
 
 WORDS = SECTOR_BYTES // BANK_BYTES  # in a row
 TALLEST = 1.5  # of a small letter, a row
-WIDEST = 2.2  # likewise, a word
+WIDEST = 2.2  # of a small letter, a word
 LEAST_HATCHED = 9.0  # pixels, the height of what has a line of hatching through it
-LABELS = 1.5  # likewise, the line above the rows
+LABELS = 1.5  # of a small letter, the line above the rows
 
 
 class Sectors:

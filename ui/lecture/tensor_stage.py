@@ -35,7 +35,7 @@ from ui.lecture.window import Windows
 BITS = 30  # that an instruction's sum mostly has
 CUT = 5  # bits shown of what is cut, and what stands for more
 ROW, LOWEST_ROW = 1.3, 1.1  # of a number's height; the latter where all rows fit so
-TALLEST_ROW = 2.4  # likewise, where there is room
+TALLEST_ROW = 2.4  # of a number's height, where there is room
 FIELD = 0.84  # of a row's height, the field behind its bits
 STRETCH = 2.4  # of a tile's element, its longer side by its shorter at most
 ALL_ROWS = 20  # of the most products that one instruction adds, 16

@@ -19,7 +19,7 @@ from ui.lessons.lesson import Mark
 
 Figure = Mapping[str, Any]  # "data" and "layout" of a step, as Drawing.plain has them
 EDGE = 4.0  # pixels from what is drawn to its frame's middle, and at least from the sheet's edge
-LINE_EDGE = 1.0  # likewise above and below a line: other lines are near
+LINE_EDGE = 1.0  # pixels above and below a line: other lines are near
 LETTER_BOX = 1.2  # of a letter's height, with what hangs below the line
 
 TAG = re.compile(r"<[^>]*>")

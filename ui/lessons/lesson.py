@@ -193,7 +193,7 @@ class Question:
     fresh: Mapping[str, int]  # the numbers drawn for this visit
     answer: str  # of a number or a line; of a cell "row, column"
     because: str  # a template: the reason, once it is answered
-    hint: str  # likewise: after a first wrong answer that no reason of `wrong` is for
+    hint: str  # a template: after a first wrong answer that no reason of `wrong` is for
     wrong: tuple[Reason, ...]
     options: tuple[Option, ...]  # of a choice and an order
     rows: str  # of the cells, an expression; else ""

@@ -35,7 +35,7 @@ class Visit:
     def variant(self, part: QuestionPart) -> Question:
         """The question with the numbers of this visit."""
         count = len(part.variants)
-        first = random.Random(f"{self.seed} {part.name}").randrange(count)  # noqa: S311  # likewise
+        first = random.Random(f"{self.seed} {part.name}").randrange(count)  # noqa: S311
         return part.variants[(first + self.drawings.get(part.name, 0)) % count]
 
     def answer(self, part: QuestionPart, answer: Answer, is_right: bool) -> None:

@@ -65,7 +65,7 @@ class Opened:
 
     sides: tuple[View, ...]  # the views that are shown beside each other, none with a comparison
     grid: Dim3  # of the first side's launch
-    block: Dim3  # likewise
+    block: Dim3  # of the first side's launch
     navigation: Mapping[str, Any]  # scene.navigation's
     reports: tuple[Report, ...]  # of each side, without its arrays
 

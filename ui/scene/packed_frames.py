@@ -20,7 +20,7 @@ class FramePacker:
 
     def __init__(self) -> None:
         self._texts: dict[str, int] = {}  # each list of texts as JSON, and its number
-        self._shapes: dict[str, int] = {}  # likewise each shape's attributes
+        self._shapes: dict[str, int] = {}  # each shape's attributes as JSON, and its number
         # Each shape of the last frame, and its number.
         self._shown: list[tuple[Mapping[str, Any] | None, int]] = []
 

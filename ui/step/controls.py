@@ -69,7 +69,7 @@ class Places:
     """Containers in the row of controls that are filled once the view has run."""
 
     changes: Any | None  # None where the list of what-ifs is closed
-    downloads: Any | None  # likewise of the menu of all else
+    downloads: Any | None  # None where the menu of all else is closed
     hazards: Any
 
 

@@ -21,7 +21,7 @@ class Change:
     """A part of the text that another takes the place of."""
 
     start: int  # UTF-16 units from the text's start, as browsers count
-    end: int  # likewise
+    end: int  # UTF-16 units from the text's start
     text: str
 
 
@@ -38,7 +38,7 @@ class Problem:
     """Something to be told at a place of the text."""
 
     start: int  # UTF-16 units from the text's start, as browsers count
-    end: int  # likewise
+    end: int  # UTF-16 units from the text's start
     line: int  # from 1
     severity: str  # "error" or "warning"
     message: str

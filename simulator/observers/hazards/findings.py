@@ -27,7 +27,7 @@ class Example:
     block: Dim3  # x, y, z in the grid
     thread: Dim3  # x, y, z in its block
     other_block: Dim3 | None  # of the other thread of a race; None if unknown or no race
-    other_thread: Dim3 | None  # likewise, x, y, z in its block
+    other_thread: Dim3 | None  # x, y, z of that thread in its block; None as above
     cell: tuple[int, ...] | None  # an index for each dimension, row first; None outside the array
     iterations: tuple[int, ...]  # of each loop around the access, from 0, outermost first
     within_warp: bool = False  # a race of two threads of one warp, of several in their block

@@ -134,7 +134,7 @@ class Shadow:
         self._swept_count = 0  # how many reads that is
         self._stores: dict[CellRows, RowStore] = {}  # to rows, the oldest first
         self.last_interval = NOBODY  # the last barrier interval in which a cell was written
-        self._settled_interval = NOBODY  # likewise, by a store that the arrays have
+        self._settled_interval = NOBODY  # the same, by a store that the arrays have
         self.wrote = False  # whether there was a store since the last barrier
 
     def remember_read(

@@ -30,7 +30,7 @@ class Release:
     block: int
     event: int  # of the write itself
     fence: int  # of the thread's last fence for all threads; NEVER if there was none
-    block_fence: int  # likewise, of that for its block
+    block_fence: int  # of its last fence for its block; NEVER if there was none
     barrier: int  # of the block's last barrier before `fence`
     fences: Array | None  # int [T]: the same of each thread of the block at its last barrier
     acquired: frozenset[Release]  # releases that the thread knew of

@@ -219,7 +219,7 @@ def test_a_step_is_seen_at_its_level() -> None:
     held: Held | None
     for query, held, line, level in (
         (TILED, None, "float acc", Level.BLOCK),  # the board stays while a register is set
-        (TILED, None, "__syncthreads", Level.BLOCK),  # likewise, above the gate
+        (TILED, None, "__syncthreads", Level.BLOCK),  # it stays above the gate, too
         (TILED, Stage.REGISTERS, "acc +=", Stage.REGISTERS),
         (TILED, Stage.GRID, "acc +=", Stage.GRID),
         (TILED, Stage.COSTS, "acc +=", Stage.GRID),
