@@ -19,7 +19,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 MAX_FILE_BYTES = 256 * 2**10  # of a file in UTF-8, with its host code
-LINE_NUMBER = re.compile(r"\b([Ll]ine) (\d{1,7})\b")
+LINE_NUMBERS = re.compile(
+    r"\b(?P<l>[Ll])ine"
+    r"(?:s (?P<first>\d{1,7}) (?P<joint>and|to) (?P<last>\d{1,7})| (?P<only>\d{1,7}))\b"
+)
 MAX_BYTES = 2**20  # of a text with all its files
 MAX_FILES = 100  # that one text includes, files within files counted
 LONGEST_NAME = 200  # letters of a file's name, with its folders
@@ -63,19 +66,38 @@ def file_at(text: str, line: int) -> tuple[str, int]:
     return files_of(text)[place].name, line - starts[place] + 1
 
 
-def with_file_names(sentence: str, text: str) -> str:
+def with_file_names(sentence: str, text: str, keeps_numbers: bool = False) -> str:
     """A sentence about lines of a text of several files, with the file and its own line of each.
+
+    keeps_numbers is for who sees the text as one, with the numbers of its lines.
 
     >>> text = "int i;\\n// ==== file: a.h ====\\nint j;\\nint k;"
     >>> with_file_names("Line 4 reads what line 1 writes.", text)
     'Line 2 of a.h reads what line 1 writes.'
+    >>> with_file_names("Line 4 reads what line 1 writes.", text, keeps_numbers=True)
+    'Line 4 (line 2 of a.h) reads what line 1 writes.'
     """
 
     def named(found: re.Match[str]) -> str:
-        file, line = file_at(text, int(found[2]))
-        return f"{found[1]} {line} of {file}" if file else found[0]
+        numbers = [found["only"]] if found["only"] else [found["first"], found["last"]]
+        places = [file_at(text, int(number)) for number in numbers]
+        if not any(file for file, _ in places):
+            return found[0]
+        words = _in_words(places, found["joint"])
+        if keeps_numbers:
+            return f"{found[0]} ({words})"
+        return f"{found['l']}{words[1:]}"
 
-    return LINE_NUMBER.sub(named, sentence) if len(files_of(text)) > 1 else sentence
+    return LINE_NUMBERS.sub(named, sentence) if len(files_of(text)) > 1 else sentence
+
+
+def _in_words(places: Sequence[tuple[str, int]], joint: str) -> str:
+    """One line, or two that `joint` connects, each with its file."""
+    if len(places) == 2 and places[0][0] == places[1][0]:
+        return f"lines {places[0][1]} {joint} {places[1][1]} of {places[0][0]}"
+    return f" {joint} ".join(
+        f"line {line} of {file}" if file else f"line {line}" for file, line in places
+    )
 
 
 def find_file(wanted: str, beside: str, names: Iterable[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
+from simulator.language.files import with_file_names
 from simulator.language.printable import printable
 from simulator.output_file import opened_output
 from simulator.sentences.verdicts import size_text
@@ -18,18 +19,19 @@ def write_junit(file: str, judged: Judged) -> None:
     """Write a verdict's XML. Raises LaunchError where that cannot be written."""
     suite = _suite(judged.kernel)
     _add_requirements(suite, judged)
-    verdict = judged.verdict
+    verdict, text = judged.verdict, judged.text
     for check in verdict.checks if verdict is not None else ():
         case = _case(suite, size_text(dict(check.sizes)), "sizes", check.seconds)
         if check.state in (CheckState.WRONG, CheckState.STOPPED):
-            _fail(case, check.sentence)
+            _fail(case, with_file_names(check.sentence, text))
         elif check.state is CheckState.SKIPPED:
             SubElement(case, "skipped", message=_safe(check.sentence))
     if verdict is not None:
         case = _case(suite, "no hazards", "hazards")
         if verdict.hazards:
-            _fail(case, "\n".join(found.hazard.message for found in verdict.hazards))
-        SubElement(suite, "system-out").text = _safe(verdict.next_step)
+            messages = "\n".join(found.hazard.message for found in verdict.hazards)
+            _fail(case, with_file_names(messages, text))
+        SubElement(suite, "system-out").text = _safe(with_file_names(verdict.next_step, text))
     _write(file, suite)
 
 

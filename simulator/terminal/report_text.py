@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.language.files import with_file_names
+from simulator.language.files import file_at, files_of, with_file_names
 from simulator.language.tree import Kernel
 from simulator.observers.hazards.findings import Hazard, Witness
 from simulator.report import Report
@@ -17,7 +17,7 @@ def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
         "counters": dict(report.counters),
         "lines": {str(line): dict(counts) for line, counts in report.lines.items()},
         "notes": [*kernel.notes, *report.notes],
-        "hazards": [hazard_as_json(hazard) for hazard in report.hazards],
+        "hazards": [hazard_as_json(hazard, kernel.text) for hazard in report.hazards],
         "warnings": list(kernel.warnings),
         "seconds": report.seconds,
         "printed": [
@@ -25,10 +25,29 @@ def report_as_json(kernel: Kernel, report: Report) -> dict[str, Any]:
             for line in report.printed
         ],
         "more_printed": report.more_printed,
+        "files": files_as_json(kernel.text),
     }
 
 
-def hazard_as_json(hazard: Hazard) -> dict[str, Any]:
+def files_as_json(text: str) -> list[dict[str, Any]]:
+    """The "files" of a text: the main one, whose name is null, and those that it includes."""
+    return [
+        {
+            "name": file.name or None,
+            "first_line": text.count("\n", 0, file.start) + 1,
+            "lines": len(text[file.start : file.end].splitlines()),
+        }
+        for file in files_of(text)
+    ]
+
+
+def place_as_json(text: str, line: int) -> dict[str, Any]:
+    """A line of a text as one of a file's: the "place" of what is said of it."""
+    file, own = file_at(text, line)
+    return {"file": file or None, "line": own}
+
+
+def hazard_as_json(hazard: Hazard, text: str) -> dict[str, Any]:
     """One entry of "hazards"."""
     example, witness = hazard.example, hazard.witness
     return {
@@ -48,6 +67,8 @@ def hazard_as_json(hazard: Hazard) -> dict[str, Any]:
         },
         "wrong_order": None if witness is None else witness.order,
         "witness": None if witness is None else witness_as_json(witness),
+        "places": [place_as_json(text, line) for line in hazard.lines],
+        "in_files": with_file_names(hazard.message, text),
     }
 
 

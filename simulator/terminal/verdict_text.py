@@ -10,7 +10,7 @@ from typing import Any
 from simulator.language.files import with_file_names
 from simulator.number_format import format_number
 from simulator.sentences.verdicts import size_text
-from simulator.terminal.report_text import hazard_as_json
+from simulator.terminal.report_text import files_as_json, hazard_as_json, place_as_json
 from simulator.terminal.verdict_run import Judged
 from simulator.verdict.form import ArrayArgument, LaunchForm
 from simulator.verdict.repair import Repair, apply
@@ -27,25 +27,30 @@ def verdict_as_json(judged: Judged) -> dict[str, Any]:
             "problem": judged.result.problem,
             "requirements": [asdict(one) for one in judged.result.results],
         }
-    verdict = judged.verdict
+    verdict, text = judged.verdict, judged.text
     if verdict is None:
         return found
+    cost = verdict.costliest
     return found | {
         "state": verdict.state,
         "next_step": verdict.next_step,
         "repair": None if verdict.repair is None else asdict(verdict.repair),
-        "checks": [_check(one) for one in verdict.checks],
+        "checks": [_check(one, text) for one in verdict.checks],
         "hazards": [
-            hazard_as_json(one.hazard)
+            hazard_as_json(one.hazard, text)
             | {"sizes": dict(one.sizes), "numbers": dict(one.numbers), "launches": one.launches}
             for one in verdict.hazards
         ],
         "counters": dict(verdict.counters),
         "lines": {str(line): dict(counts) for line, counts in verdict.lines.items()},
         "neighbours": [asdict(row) for row in verdict.neighbours],
-        "costliest": None if verdict.costliest is None else asdict(verdict.costliest),
+        "costliest": None
+        if cost is None
+        else asdict(cost) | {"place": place_as_json(text, cost.line)},
         "occupancy": None if verdict.occupancy is None else asdict(verdict.occupancy),
         "notes": list(verdict.notes),
+        "files": files_as_json(text),
+        "in_files": with_file_names(verdict.next_step, text),
     }
 
 
@@ -66,7 +71,7 @@ def form_as_json(form: LaunchForm) -> dict[str, Any]:
     }
 
 
-def _check(check: SizeCheck) -> dict[str, Any]:
+def _check(check: SizeCheck, text: str) -> dict[str, Any]:
     return {
         "sizes": dict(check.sizes),
         "numbers": dict(check.numbers),
@@ -75,13 +80,14 @@ def _check(check: SizeCheck) -> dict[str, Any]:
         "fractions": check.has_fractions,
         "seconds": check.seconds,
         "said": check.sentence,
-        "wrong": None if check.wrong is None else _wrong(check.wrong),
+        "wrong": None if check.wrong is None else _wrong(check.wrong, text),
     }
 
 
-def _wrong(wrong: WrongCell) -> dict[str, Any]:
+def _wrong(wrong: WrongCell, text: str) -> dict[str, Any]:
     found = asdict(wrong)
     found["said"] = found.pop("sentence")
+    found["place"] = None if wrong.line is None else place_as_json(text, wrong.line)
     return found
 
 

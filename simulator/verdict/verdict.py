@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from simulator.language.files import with_file_names
 from simulator.launch import Dim3
 from simulator.observers.hazards.findings import Hazard, Number
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
@@ -167,6 +168,40 @@ class Verdict:
             if not any(key[:2] == (kind, hazard.array) and lines <= key[2] for key in found):
                 found[kind, hazard.array, frozenset(lines)] = one
         return tuple(found.values())
+
+    def in_files(self, text: str) -> Verdict:
+        """What is said of a text of several files, each line in a header with that file, too.
+
+        The numbers of the whole text stay: with these it is shown.
+        """
+
+        def named(sentence: str) -> str:
+            return with_file_names(sentence, text, keeps_numbers=True)
+
+        def of_hazard(found: FoundHazard) -> FoundHazard:
+            witness = found.hazard.witness
+            if witness is not None:
+                witness = replace(witness, sentence=named(witness.sentence))
+            message = named(found.hazard.message)
+            return replace(found, hazard=replace(found.hazard, message=message, witness=witness))
+
+        def of_check(check: SizeCheck) -> SizeCheck:
+            wrong = check.wrong
+            if wrong is not None:
+                wrong = replace(wrong, sentence=named(wrong.sentence))
+            return replace(check, sentence=named(check.sentence), wrong=wrong)
+
+        change, cost = self.repair, self.costliest
+        return replace(
+            self,
+            next_step=named(self.next_step),
+            repair=change
+            and replace(change, sentence=named(change.sentence), why=named(change.why)),
+            checks=tuple(map(of_check, self.checks)),
+            hazards=tuple(map(of_hazard, self.hazards)),
+            costliest=cost and replace(cost, sentence=named(cost.sentence)),
+            notes=tuple(map(named, self.notes)),
+        )
 
     @property
     def depends_on_machine(self) -> bool:

@@ -145,6 +145,7 @@ def test_hazards_give_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (race, *_) = (hazard for hazard in found["hazards"] if hazard["witness"])
     assert list(race) == [
         "kind", "lines", "array", "space", "message", "count", "example", "wrong_order", "witness",
+        "places", "in_files",
     ]  # fmt: skip
     assert list(race["example"]) == [
         "block", "thread", "other_block", "other", "cell", "iterations",

@@ -51,7 +51,7 @@ def test_a_faulty_kernel_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert code == 1
     assert set(found) == {
         "kernel", "form", "state", "next_step", "repair", "checks", "hazards", "counters", "lines",
-        "neighbours", "costliest", "occupancy", "notes",
+        "neighbours", "costliest", "occupancy", "notes", "files", "in_files",
     }  # fmt: skip
     assert found["state"] == "hazard"
     assert found["next_step"].startswith("Guard line 30: `if (row < M && col < N)`.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,14 @@ import pytest
 
 from simulator import Launch, SourceError, compile_kernel, simulate
 from simulator.__main__ import main
-from simulator.language.files import MAX_BYTES, MAX_FILES, file_at, files_of, with_included
+from simulator.language.files import (
+    MAX_BYTES,
+    MAX_FILES,
+    file_at,
+    files_of,
+    with_file_names,
+    with_included,
+)
 from simulator.verdict.launches import macro_values
 
 MAIN = """#include <stdio.h>
@@ -202,6 +210,33 @@ def test_a_terminal_names_the_file_of_a_line(
     )
     assert main([str(source), *option, "-I", str(tmp_path)]) == 1
     assert "line 2 of move.cuh: thread" in capsys.readouterr().out
+    assert main([str(source), *option, "-I", str(tmp_path), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    hazard = found["hazards"][0]
+    assert set(hazard["lines"]) == {5}
+    assert hazard["places"][0] == {"file": "move.cuh", "line": 2}
+    assert "line 5: thread" in hazard["message"]
+    assert "line 2 of move.cuh: thread" in hazard["in_files"]
+    assert found["files"] == [
+        {"name": None, "first_line": 1, "lines": 2},
+        {"name": "move.cuh", "first_line": 4, "lines": 3},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "own", "both"),
+    [
+        ("Lines 3 and 11 wait.", "Line 3 and line 5 of size.h wait.",
+         "Lines 3 and 11 (line 3 and line 5 of size.h) wait."),
+        ("It is in lines 8 to 9.", "It is in lines 2 to 3 of size.h.",
+         "It is in lines 8 to 9 (lines 2 to 3 of size.h)."),
+        ("size.h is in lines 7–12.", "size.h is in lines 7–12.", "size.h is in lines 7–12."),
+        ("Lines 2 and 4 wait.", "Lines 2 and 4 wait.", "Lines 2 and 4 wait."),
+    ],
+)  # fmt: skip
+def test_lines_of_a_sentence_have_their_files(sentence: str, own: str, both: str) -> None:
+    assert with_file_names(sentence, TEXT) == own
+    assert with_file_names(sentence, TEXT, keeps_numbers=True) == both
 
 
 def test_what_stands_in_a_text_already_is_not_looked_for() -> None:

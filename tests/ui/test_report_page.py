@@ -80,3 +80,16 @@ def test_a_report_that_cannot_be_written_is_a_sentence(
     (tmp_path / "kernel.cu").write_text(LARGE)
     assert main([str(tmp_path / "kernel.cu"), "--report", str(tmp_path / "no" / "o.html")]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_report_names_the_file_of_a_line(tmp_path: Path) -> None:
+    (tmp_path / "move<.cuh").write_text(
+        "__device__ void move(float* x) {\n    x[threadIdx.x] = x[threadIdx.x + 1];\n}\n"
+    )
+    text = '#include "move<.cuh"\n__global__ void k(float* x) { move(x); }\n'
+    code, page = report(tmp_path, text, "-I", str(tmp_path))
+    assert code == 1
+    before, _, _ = page.partition("<iframe")
+    assert "line 5 (line 2 of move&lt;.cuh): thread" in before
+    assert 'class="marked" title="' in before
+    assert re.search(r'title="[^"]*line 5 \(line 2 of move&lt;\.cuh\)', before)

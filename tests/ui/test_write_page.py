@@ -197,6 +197,19 @@ def test_what_has_a_hazard_gets_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [one for one in page.button if one.key == "write_gpu_start"]
 
 
+def test_a_hazard_in_a_header_is_named_with_its_file() -> None:
+    text = """#include "move<.cuh"
+__global__ void k(float* x) { move(x); }
+int main() { k<<<1, 32>>>(x); }
+// ==== file: move<.cuh ====
+__device__ void move(float* x) {
+    x[threadIdx.x] = x[(threadIdx.x + 1) % 32];
+}
+"""
+    page = press(opened(own=linked(text, "k")), "write_check")
+    assert "line 6 (line 2 of move&lt;.cuh): thread" in told(page)
+
+
 def test_back_to_an_exercise_shows_what_was_written_last() -> None:
     page = press(opened(exercise="barriers"), "write_check")
     address = dict(page.query_params)

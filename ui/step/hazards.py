@@ -7,6 +7,7 @@ import html
 import streamlit as st
 
 from simulator import Report
+from simulator.language.files import with_file_names
 from ui.run.cache import load_opened
 from ui.run.displayed_hazard import DisplayedHazard, select_hazard
 from ui.run.mailbox import mailbox
@@ -14,7 +15,7 @@ from ui.step.controls import RIGHT
 from ui.step.state import step_state
 from ui.view import shown_kernel
 from ui.view.presets import preset_sentence
-from ui.view.view_url import View
+from ui.view.view_url import USER_KERNEL, View
 from ui.web_page.browser import browser_theme
 from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import draw_popover
@@ -38,6 +39,7 @@ def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
     if displayed is not None:
         witness = displayed.hazard.witness
         text = displayed.hazard.message if witness is None else witness.sentence
+        text = with_file_names(text, _shown_text(view, displayed), keeps_numbers=True)
         text = f"{RIGHT}{text}" if displayed.side else text
     kind = f"hazard {browser_theme()}" if displayed is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
@@ -65,11 +67,20 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
         for number, displayed in enumerate(hazards):
             hazard = displayed.hazard
             where = RIGHT if displayed.side else ""
-            said = plain_text(hazard.message)
+            shown_text = _shown_text(view, displayed)
+            said = plain_text(with_file_names(hazard.message, shown_text, keeps_numbers=True))
             st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {said}")
             if hazard.witness is not None:
-                st.caption(plain_text(hazard.witness.sentence))
+                witness = hazard.witness.sentence
+                st.caption(plain_text(with_file_names(witness, shown_text, keeps_numbers=True)))
             draw_show_button(view, displayed, f"show_hazard_{number}")
+
+
+def _shown_text(view: View, displayed: DisplayedHazard) -> str:
+    """The code that a hazard is in, if a visitor wrote it; "" for the catalogue's."""
+    compared = view.comparison if displayed.side else None
+    is_own = compared is None or compared.kernel == USER_KERNEL
+    return view.user_kernel.text if view.user_kernel is not None and is_own else ""
 
 
 def draw_show_button(view: View, displayed: DisplayedHazard, key: str) -> None:

@@ -66,6 +66,7 @@ def mark_hazards(text: str, verdict: Verdict) -> tuple[Problem, ...]:
 
     The change that mends it comes first, where there is one.
     """
+    verdict = verdict.in_files(text)
     marked = [] if verdict.repair is None else [_repair(text, verdict.repair)]
     marked += [
         mark_line(text, line, found.hazard.message)

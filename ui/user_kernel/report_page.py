@@ -52,11 +52,12 @@ def write_report(
             yield verdict_html.next_step(state, message)
         yield verdict_html.requirements(result)
     if verdict is not None:
-        yield verdict_html.next_step(verdict.state, verdict.next_step, verdict.repair)
-        for found in verdict.causes:
-            yield verdict_html.hazard(found, verdict.next_step)
-        yield verdict_html.checks(verdict.checks, verdict.next_step)
-        yield verdict_html.costs(verdict)
+        said = verdict.in_files(user_kernel.text)
+        yield verdict_html.next_step(said.state, said.next_step, said.repair)
+        for found in said.causes:
+            yield verdict_html.hazard(found, said.next_step)
+        yield verdict_html.checks(said.checks, said.next_step)
+        yield verdict_html.costs(said)
     yield _listing(
         user_kernel.text, mark_hazards(user_kernel.text, verdict) if verdict is not None else ()
     )

@@ -25,36 +25,37 @@ Open = Callable[[View, DisplayedHazard | None, int | None], None]
 
 def draw_verdict(user_kernel: UserKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
-    shown_text = verdict.next_step
-    st.html(verdict_html.next_step(verdict.state, shown_text, verdict.repair))
+    said = verdict.in_files(user_kernel.text)
+    shown_text = said.next_step
+    st.html(verdict_html.next_step(said.state, shown_text, said.repair))
     if verdict.state is State.UNCHECKED:
         st.html("<p class='said'>Choose it in <b>Launch</b>, at <b>It computes</b>.</p>")
-    wrong = _first_wrong(verdict)
+    wrong = _first_wrong(said)
     if wrong is not None and wrong.sentence in shown_text:
         _draw_wrong_button(user_kernel, wrong, "verdict_wrong", open_scene)
-    numbered = list(enumerate(verdict.causes))
+    numbered = list(zip(range(len(said.causes)), said.causes, verdict.causes, strict=True))
     numbered.sort(key=lambda one: one[1].hazard.message not in shown_text)
     # What one change mends has one cause: the first is enough to see it.
     shown = numbered[:1] if verdict.repair is not None else numbered
-    for number, found in shown:
-        _draw_hazard(user_kernel, number, found, shown_text, open_scene)
+    for number, words, found in shown:
+        _draw_hazard(user_kernel, number, found, verdict_html.hazard(words, shown_text), open_scene)
     if numbered[len(shown) :]:
         with st.expander(f"{len(numbered) - len(shown)} more, which the same change mends"):
-            for number, found in numbered[len(shown) :]:
-                _draw_hazard(user_kernel, number, found, shown_text, open_scene)
-    st.html(verdict_html.checks(verdict.checks, shown_text))
+            for number, words, found in numbered[len(shown) :]:
+                message = verdict_html.hazard(words, shown_text)
+                _draw_hazard(user_kernel, number, found, message, open_scene)
+    st.html(verdict_html.checks(said.checks, shown_text))
     if wrong is not None and wrong.sentence not in shown_text:
         _draw_wrong_button(user_kernel, wrong, "verdict_wrong", open_scene)
-    costs = verdict_html.costs(verdict)
+    costs = verdict_html.costs(said)
     if costs:
         st.html(costs)
 
 
 def _draw_hazard(
-    user_kernel: UserKernel, number: int, found: FoundHazard, shown_text: str, open_scene: Open
+    user_kernel: UserKernel, number: int, found: FoundHazard, message: str, open_scene: Open
 ) -> None:
-    """Draw a hazard, its number the key of its button; what shown_text says is left out."""
-    message = verdict_html.hazard(found, shown_text)
+    """Draw a hazard as a message in HTML; its number is the key of its button."""
     if message:
         st.html(message)
     _draw_hazard_button(user_kernel, found, f"verdict_hazard_{number}", open_scene)
