@@ -60,7 +60,6 @@ RECORDED_INTERVALS = 8_000  # of the warps of one trace
 # Kernels that are timed with and without the L1 cache, and what tells the compiler to do without.
 L1_KERNELS = ("naive", "tiled", "tiled:TILE=32", "registers")
 L1_SIZE = (4096, 4096, 4096)
-PAST_L1 = "-Xptxas=-dlcm=cg"
 BITS_SIZE = (100, 72, 36)  # ragged for every tile, and a second's work for the simulator
 
 
@@ -414,7 +413,10 @@ def _record(options: argparse.Namespace, worker: Worker) -> int:
 def _compare_without_l1(options: argparse.Namespace, worker: Worker) -> Comparison:
     """Some kernels as usual, and compiled for loads that do not keep what they read in L1."""
     usual = [choose(name, L1_SIZE) for name in L1_KERNELS]
-    past = [replace(one, name=f"{one.name} {PAST_L1}", options=(PAST_L1,)) for one in usual]
+    past = [
+        replace(one, name=f"{one.name} {recorded.PAST_L1}", options=(recorded.PAST_L1,))
+        for one in usual
+    ]
     comparison = _run_comparison(options, worker, L1_SIZE, [*usual, *past])
     print(table(comparison), end="\n\n")
     return comparison

@@ -23,6 +23,7 @@ from simulator.language.errors import LaunchError
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded"
 FORMAT = 1
+PAST_L1 = "-Xptxas=-dlcm=cg"  # of nvcc: what is loaded from global memory is not kept in L1
 NONE_CAME = "No recorded run came with this copy of Tilewise."
 PATH = re.compile(r"(?:'s|Its) (?P<path>[\w.\[\]]+)")  # in a sentence of decode
 KEY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>\d+)\])?")
