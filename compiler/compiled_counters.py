@@ -211,19 +211,19 @@ def _fit(parts: Sequence[Part], widths: Counter[int]) -> tuple[int, list[Part]] 
     They are the most that go to no more places than these instructions have room for. Where none
     is wider than in the source, each is an instruction, and those that no lane needs are left out.
     """
-    room = sum(width * count for width, count in widths.items())
+    capacity = sum(width * count for width, count in widths.items())
     cells: dict[tuple[int, bytes, int], Part] = {}
     taken = 0
     for part in parts:
         if part.cell not in cells:
-            if part.width > room:
+            if part.width > capacity:
                 break
-            room -= part.width
+            capacity -= part.width
             cells[part.cell] = part
         taken += 1
     if not cells:
         return None
-    if not room:
+    if not capacity:
         for made in _merged(tuple(cells.values())):
             if _widths(made) == widths:
                 return taken, made

@@ -90,9 +90,9 @@ def explain_steadiness(comparison: Comparison, name: Callable[[KernelResult], st
         for kernel in comparison.kernels
         if kernel.ms and kernel.ms_spread
     }
-    told = [f"{who} ({spread:.1%})" for who, spread in unsteady.items() if spread > STEADY]
-    if told:
-        sentences.append(f"Samples spread over more than {STEADY:.0%}: {', '.join(told)}.")
+    named = [f"{who} ({spread:.1%})" for who, spread in unsteady.items() if spread > STEADY]
+    if named:
+        sentences.append(f"Samples spread over more than {STEADY:.0%}: {', '.join(named)}.")
     return sentences
 
 

@@ -1,17 +1,17 @@
 // The GPU's clock beside a kernel's statements. A warp's first lane writes what it reads to the
-// warp's own room, in the blocks that are traced whole; of every block it is known where and when
+// warp's own buffer, in the blocks that are traced whole; of every block it is known where and when
 // it ran.
-struct TilewiseRoom {
-    unsigned long long* reads;  // `room` for each warp of a whole block: phase << 32 | clock
+struct TilewiseBuffers {
+    unsigned long long* reads;  // `capacity` for each warp of a whole block: phase << 32 | clock
     unsigned long long* ends;   // two for each of these warps: its last clock, its number of reads
     unsigned long long* blocks; // six for each block: see ~TilewiseTrace
     unsigned whole;             // blocks that are traced whole, the first ones
     unsigned count;             // blocks that have a place in `blocks`
-    int room;                   // reads
+    int capacity;               // reads
     int tile;                   // the one of which every iteration of the inner loop is read
 };
 extern "C" {
-__constant__ TilewiseRoom tilewise_room;
+__constant__ TilewiseBuffers tilewise_buffers;
 }
 
 struct TilewiseTrace {
@@ -52,14 +52,14 @@ struct TilewiseTrace {
     __device__ __forceinline__ explicit TilewiseTrace(unsigned phase)
         : next(0), left(-0x40000000), tile(-1)
     {
-        if (thread() % 32 == 0 && block() < tilewise_room.whole) {
-            next = tilewise_room.reads + 1ull * warp() * tilewise_room.room;
-            left = tilewise_room.room;
+        if (thread() % 32 == 0 && block() < tilewise_buffers.whole) {
+            next = tilewise_buffers.reads + 1ull * warp() * tilewise_buffers.capacity;
+            left = tilewise_buffers.capacity;
         }
-        if (thread() == 0 && block() < tilewise_room.count) {
+        if (thread() == 0 && block() < tilewise_buffers.count) {
             unsigned multiprocessor;
             asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-            unsigned long long* at = tilewise_room.blocks + block() * 6ull;
+            unsigned long long* at = tilewise_buffers.blocks + block() * 6ull;
             at[0] = multiprocessor;
             at[1] = nanoseconds();
             at[2] = clock();
@@ -88,7 +88,7 @@ struct TilewiseTrace {
     // Likewise an iteration of the inner loop, in one tile alone.
     __device__ __forceinline__ void each(unsigned phase)
     {
-        if (tile == tilewise_room.tile)
+        if (tile == tilewise_buffers.tile)
             enter(phase);
     }
 
@@ -98,12 +98,12 @@ struct TilewiseTrace {
         unsigned long long now = clock();
         if (thread() % 32 != 0)
             return;
-        if (block() < tilewise_room.whole) {
-            tilewise_room.ends[2ull * warp()] = now;
-            tilewise_room.ends[2ull * warp() + 1] = tilewise_room.room - left;
+        if (block() < tilewise_buffers.whole) {
+            tilewise_buffers.ends[2ull * warp()] = now;
+            tilewise_buffers.ends[2ull * warp() + 1] = tilewise_buffers.capacity - left;
         }
-        if (block() < tilewise_room.count) {
-            unsigned long long* at = tilewise_room.blocks + block() * 6ull;
+        if (block() < tilewise_buffers.count) {
+            unsigned long long* at = tilewise_buffers.blocks + block() * 6ull;
             if (thread() == 0) {
                 at[3] = nanoseconds();
                 at[4] = now;

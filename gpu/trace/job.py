@@ -35,7 +35,7 @@ from gpu.verify import random_inputs
 from simulator.language.errors import LaunchError
 
 MOST_READS = 4096  # of a warp
-ROOM_BYTES = 256 * 2**20  # for all of them
+BUFFER_BYTES = 256 * 2**20  # for all of them
 FEW = 4  # blocks
 MOST_BLOCKS = 2**20  # that have a place and a time
 MOST_SPANS = 2**20  # reads that are summed up
@@ -107,7 +107,7 @@ def trace(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     check_size(size)
     precision = candidate.multiplies()
     free = int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
-    check_memory(size, precision, free - ROOM_BYTES)
+    check_memory(size, precision, free - BUFFER_BYTES)
     macros = tuple(candidate.defines.items())
     code = _instrument(candidate.text, candidate.kernel, macros, wanted.level)
     with_reads = dataclasses.replace(
@@ -121,12 +121,12 @@ def trace(job: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         candidate.name: launcher(plain, candidate, (A, B, C), size),
         with_reads.name: launcher(traced, with_reads, (A, B, C), size),
     }
-    room = Room.for_launch(traced, candidate, whole_blocks(wanted.blocks, traced, device))
+    buffers = Buffers.for_launch(traced, candidate, whole_blocks(wanted.blocks, traced, device))
     run_plain, run_traced = launches.values()
     progress(f"Running {with_reads.name}", 0.2)
     same_bits = _is_same(candidate, C, run_plain, run_traced)
-    run = Run(code, candidate, room, empty, device.sm_clock_mhz, wanted)
-    room.look_into(run.tiles() // 2)
+    run = Run(code, candidate, buffers, empty, device.sm_clock_mhz, wanted)
+    buffers.look_into(run.tiles() // 2)
     timings = measure(launches, portion(progress, 0.3, 0.9))
     plain_ms, traced_ms = (timing.ms for timing in timings.values())
     progress(f"Running {candidate.name} for its trace", 0.9)
@@ -179,8 +179,8 @@ def whole_blocks(wanted: Whole, loaded: Loaded, device: Device) -> int:
 
 
 @dataclass(slots=True)
-class Room:
-    """What a traced kernel writes to, on the GPU: the struct TilewiseRoom of clock.cuh."""
+class Buffers:
+    """What a traced kernel writes to, on the GPU: the struct TilewiseBuffers of clock.cuh."""
 
     symbol: int  # its address
     reads: Any  # CuPy arrays, as gpu.trace.summary.Reads has them
@@ -190,23 +190,23 @@ class Room:
     tile: int = 0
 
     @classmethod
-    def for_launch(cls, loaded: Loaded, candidate: Candidate, whole: int) -> Room:
-        """Room for a launch, with `whole` blocks traced whole if there are as many."""
+    def for_launch(cls, loaded: Loaded, candidate: Candidate, whole: int) -> Buffers:
+        """Buffers for a launch, with `whole` blocks traced whole if there are as many."""
         import cupy
 
         count = math.prod(candidate.grid)
         whole = min(whole, count)
         warps = whole * warps_of(candidate)
-        most = max(1, min(MOST_READS, ROOM_BYTES // 8 // warps))
-        room = cls(
-            symbol=int(loaded.module.get_global_var("tilewise_room")),
+        most = max(1, min(MOST_READS, BUFFER_BYTES // 8 // warps))
+        buffers = cls(
+            symbol=int(loaded.module.get_global_var("tilewise_buffers")),
             reads=cupy.zeros((warps, most), dtype=cupy.uint64),
             ends=cupy.zeros((warps, 2), dtype=cupy.uint64),
             blocks=cupy.zeros((min(count, MOST_BLOCKS), BLOCK_WORDS), dtype=cupy.uint64),
             whole=whole,
         )
-        room.look_into(0)
-        return room
+        buffers.look_into(0)
+        return buffers
 
     def look_into(self, tile: int) -> None:
         """Let the next launch read each iteration of the inner loop in that tile."""
@@ -214,7 +214,7 @@ class Room:
 
         self.tile = tile
         kind = [*((name, "u8") for name in ("reads", "ends", "blocks")),
-                *((name, "i4") for name in ("whole", "count", "room", "tile"))]  # fmt: skip
+                *((name, "i4") for name in ("whole", "count", "capacity", "tile"))]  # fmt: skip
         given = (
             self.reads.data.ptr, self.ends.data.ptr, self.blocks.data.ptr,
             self.whole, self.blocks.shape[0], self.reads.shape[1], tile,
@@ -235,7 +235,7 @@ class Run:
 
     code: Instrumented
     candidate: Candidate
-    room: Room
+    buffers: Buffers
     empty: float
     clock_mhz: float
     job: TraceJob
@@ -245,7 +245,7 @@ class Run:
         import cupy
 
         clear()
-        self.room.clear()
+        self.buffers.clear()
         scratch = cupy.empty(FLUSH_BYTES, dtype=cupy.uint8)
         scratch.data.memset_async(0, FLUSH_BYTES)
         launch()
@@ -255,7 +255,7 @@ class Run:
         """How many tiles the first warp went through in the last launch."""
         import cupy
 
-        (_, count), reads = cupy.asnumpy(self.room.ends[0]), cupy.asnumpy(self.room.reads[0])
+        (_, count), reads = cupy.asnumpy(self.buffers.ends[0]), cupy.asnumpy(self.buffers.reads[0])
         return tiles_of(reads[: int(count)])
 
     def summary(self) -> Summary:
@@ -263,13 +263,13 @@ class Run:
         import cupy
 
         cupy.cuda.get_current_stream().synchronize()
-        ends, blocks = cupy.asnumpy(self.room.ends), cupy.asnumpy(self.room.blocks)
-        warps, width = warps_of(self.candidate), self.room.reads.shape[1]
+        ends, blocks = cupy.asnumpy(self.buffers.ends), cupy.asnumpy(self.buffers.blocks)
+        warps, width = warps_of(self.candidate), self.buffers.reads.shape[1]
         most = max(1, min(width, int(ends[:, 1].max(initial=0))))
-        numbers = choose_blocks(blocks[: self.room.whole, 0], MOST_SPANS // (most * warps))
+        numbers = choose_blocks(blocks[: self.buffers.whole, 0], MOST_SPANS // (most * warps))
         rows = (numbers[:, None] * warps + np.arange(warps)).ravel()
         # One column more where it is full, so that what is lost is known by the room's width.
-        reads = cupy.asnumpy(self.room.reads[cupy.asarray(rows), : min(most + 1, width)])
+        reads = cupy.asnumpy(self.buffers.reads[cupy.asarray(rows), : min(most + 1, width)])
         found = Reads(
             numbers, reads, ends[rows], blocks, self.candidate.grid, warps, self.empty,
             self.clock_mhz,
@@ -278,10 +278,10 @@ class Run:
             summary = summarise(self.code, found, self.job.level, self.job.kept)
         except ValueError as error:
             raise LaunchError(f"{self.candidate.name} left no trace: {error}") from None
-        if len(numbers) == self.room.whole:
+        if len(numbers) == self.buffers.whole:
             return summary
-        told = f"The figures are of {len(numbers):,} of {self.room.whole:,} whole blocks."
-        return dataclasses.replace(summary, left_out=(told, *summary.left_out))
+        sample = f"The figures are of {len(numbers):,} of {self.buffers.whole:,} whole blocks."
+        return dataclasses.replace(summary, left_out=(sample, *summary.left_out))
 
 
 def warps_of(candidate: Candidate) -> int:
@@ -317,9 +317,9 @@ def measure_empty(device: Device, progress: Progress) -> float:
 
     alone = Candidate(EMPTY, clock_code() + EMPTY_KERNEL, EMPTY, (1, 1, 1), (32, 1, 1), {})
     loaded = _load(alone, device, progress)
-    room = Room.for_launch(loaded, alone, 1)
+    buffers = Buffers.for_launch(loaded, alone, 1)
     loaded.function(alone.grid, alone.block, ())
     cupy.cuda.get_current_stream().synchronize()
-    reads = cupy.asnumpy(room.reads)[0, 1 : 1 + EMPTY_TURNS * EMPTY_READS]
+    reads = cupy.asnumpy(buffers.reads)[0, 1 : 1 + EMPTY_TURNS * EMPTY_READS]
     clocks = (reads & np.uint64(CLOCK_MASK)).astype(np.int64)
     return float(np.median(np.diff(clocks) & CLOCK_MASK))

@@ -53,13 +53,13 @@ def _warps(trace: Trace, block: Block, group: int) -> Iterator[dict[str, Any]]:
         for interval in warp:
             phase = trace.phases[interval.phase]
             taken = interval.end - interval.begin
-            told = {"cycles": taken, "lines": f"{phase.first_line} to {phase.last_line}"}
+            arguments = {"cycles": taken, "lines": f"{phase.first_line} to {phase.last_line}"}
             if interval.tile != NO_TILE:
-                told["tile"] = interval.tile
+                arguments["tile"] = interval.tile
             yield {
                 "name": phase.name, "cat": str(phase.kind), "ph": "X", "pid": group, "tid": number,
                 "ts": (block.start + interval.begin * nanoseconds) / 1e3,
-                "dur": taken * nanoseconds / 1e3, "args": told,
+                "dur": taken * nanoseconds / 1e3, "args": arguments,
             }  # fmt: skip
 
 

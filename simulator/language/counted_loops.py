@@ -78,10 +78,10 @@ class CountedLoop:
         >>> counted_loop(loop, kernel.contractions).iterations(9, 2)
         3
         """
-        room = bound - first if self.step > 0 else first - bound
+        distance = bound - first if self.step > 0 else first - bound
         if self.operator in ("<=", ">="):
-            room += 1
-        count = max(0, -(-room // abs(self.step)))
+            distance += 1
+        count = max(0, -(-distance // abs(self.step)))
         last = first + count * self.step
         for ctype in self.types:
             limits = np.iinfo(ctype.dtype)

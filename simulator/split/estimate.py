@@ -124,15 +124,15 @@ class _Count:
         test = None if condition is None else strip_casts(condition)
         if not isinstance(test, Binary):
             return UNKNOWN_ITERATIONS
-        rooms = []  # between the two sides, in the first iteration and in the second
+        distances = []  # between the two sides, in the first iteration and in the second
         for value in (first, first + step):
             with self._known(counter, value):
                 left, right = self._value(test.left), self._value(test.right)
             if left is None or right is None:
                 return UNKNOWN_ITERATIONS
-            rooms.append(right - left)
-        moved = rooms[0] - rooms[1]
-        return max(rooms[0] / moved, 0.0) if moved else UNKNOWN_ITERATIONS
+            distances.append(right - left)
+        moved = distances[0] - distances[1]
+        return max(distances[0] / moved, 0.0) if moved else UNKNOWN_ITERATIONS
 
     def _first(self, start: Statement | None, counter: Variable) -> float | None:
         """The value that a loop's first clause gives its counter."""

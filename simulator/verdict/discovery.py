@@ -143,7 +143,7 @@ class _Search:
         most = int((MAX_GRID_THREADS / threads) ** (1 / max(1, len(self._axes))))
         most = min(most, MOST_BLOCKS)
         x, y, z = (most if axis in self._axes else 1 for axis in range(3))
-        self._room: Dim3 = (x, y, z)
+        self._largest: Dim3 = (x, y, z)
         self._large = [one for one in experiment.sizes if small_value(one) is None]
         self._side = TILE  # divides all sizes
         self._loads = False  # whether the first block loads anything
@@ -157,7 +157,7 @@ class _Search:
             names = {name: name for name in self._large if name in used}
             return self._best([self._grid], tiles_of(self._one.kernel, stub, names), True)
         base = self._values(dict.fromkeys(self._large, BASE))
-        first = self._one.run(base, self._room, [0]).touches
+        first = self._one.run(base, self._largest, [0]).touches
         if first.has_faults:
             return None  # a block of another shape, or contents that are no indices
         self._loads = bool(first.loaded)
@@ -184,9 +184,9 @@ class _Search:
 
     def _is_active(self, axis: int, block: int, sizes: Sizes) -> bool:
         """Whether a block along an axis does anything: one beyond the sizes does not."""
-        if block >= self._room[axis]:
+        if block >= self._largest[axis]:
             return False
-        did = self._one.run(sizes, self._room, [block * math.prod(self._room[:axis])]).touches
+        did = self._one.run(sizes, self._largest, [block * math.prod(self._largest[:axis])]).touches
         return did.has_faults or (bool(did.stored) and (bool(did.loaded) or not self._loads))
 
     def _end_of(self, axis: int, sizes: Sizes) -> int:
@@ -204,7 +204,7 @@ class _Search:
 
         Without such a size that is how many blocks there are. None where each block does something.
         """
-        if self._is_active(axis, self._room[axis] - 1, base):
+        if self._is_active(axis, self._largest[axis] - 1, base):
             return None
         end = self._end_of(axis, base)
         along = [
@@ -243,8 +243,8 @@ class _Search:
 
         The likeliest come first.
         """
-        second = math.prod(self._room[:axis])
-        here, there = (self._one.run(sizes, self._room, [one]).touches for one in (0, second))
+        second = math.prod(self._largest[:axis])
+        here, there = (self._one.run(sizes, self._largest, [one]).touches for one in (0, second))
         known = self._macros | dict(sizes)
         rows = {1, *(evaluate(one, known) for one in (*self._large, *self._pairs()))}
         found: list[int] = []

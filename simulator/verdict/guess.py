@@ -463,7 +463,9 @@ def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     except (LaunchError, SourceError):
         return form
     arguments = tuple(
-        replace(one, rows="1", columns=_room(kernel, one.name, touches.cells), is_seen=True)
+        replace(
+            one, rows="1", columns=_count_elements(kernel, one.name, touches.cells), is_seen=True
+        )
         if isinstance(one, ArrayArgument) and touches.cells.get(one.name, 0) > cells[one.name]
         else one
         for one in form.arguments
@@ -548,7 +550,7 @@ def _touched(kernel: Kernel, form: LaunchForm, launch: Launch) -> Touches:
     return experiment.run({}, launch.grid).touches
 
 
-def _room(kernel: Kernel, name: str, cells: Mapping[str, int]) -> str:
+def _count_elements(kernel: Kernel, name: str, cells: Mapping[str, int]) -> str:
     """The elements of an array that holds what is touched."""
     ctype = next(one.ctype for one in kernel.parameters if one.name == name)
     assert isinstance(ctype, Pointer)

@@ -325,8 +325,8 @@ class _Text:
                 if len({fix.text[-1] for fix in fixes}) < 2:
                     continue
                 found = list(dict.fromkeys(fix.span.line for fix in fixes))
-                told = [name for name in names if any(name in fix.text for fix in fixes)]
-                yield Repair(*changes.swap_axes(told, found), fixes)
+                repaired = [name for name in names if any(name in fix.text for fix in fixes)]
+                yield Repair(*changes.swap_axes(repaired, found), fixes)
         for one in self._expressions():
             if isinstance(one, Builtin) and one.axis in "xy":
                 text = self._text(one.span)

@@ -139,13 +139,13 @@ def test_every_control_names_its_key(visit: Open) -> None:
 
 def test_the_toolbar_says_which_beat_it_is(visit: Open) -> None:
     page = ready(visit("/step?step=1"))
-    told = page.locator("[data-beat]")
+    line = page.locator("[data-beat]")
     for key, text in (
         ("Home", "beat 1 of 17"), ("ArrowRight", "beat 1 of 17"), ("ArrowRight", "beat 2 of 17"),
         ("PageDown", "beat 9 of 17"), ("ArrowUp", "beat 9 of 17"), ("End", "beat 17 of 17"),
     ):  # fmt: skip
         page.keyboard.press(key)
-        expect(told).to_have_text(text)
+        expect(line).to_have_text(text)
 
 
 def test_space_plays_and_pauses(visit: Open) -> None:

@@ -144,9 +144,9 @@ def test_the_command_tells_where_c_differs(
     monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-m", "tests.gpu.fake_worker"))
     monkeypatch.setenv("FAKE_BITS", what)
     assert main(["bits", "--m", "8", "--n", "9", "--k", "5", "--kernels", "naive"]) == code
-    told = capsys.readouterr().out
-    assert ("Identical: all 72" in told) == (code == 0)
-    assert ("1 of 72 elements differ, the first in row 1, column 2" in told) == (code == 1)
+    printed = capsys.readouterr().out
+    assert ("Identical: all 72" in printed) == (code == 0)
+    assert ("1 of 72 elements differ, the first in row 1, column 2" in printed) == (code == 1)
 
 
 @pytest.mark.gpu

@@ -51,10 +51,10 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_without_a_gpu(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("No NVIDIA driver was found")
-    assert "sudo apt install nvidia-driver" in told.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("No NVIDIA driver was found")
+    assert "sudo apt install nvidia-driver" in printed.err
 
 
 @pytest.mark.usefixtures("with_gpu")
@@ -94,9 +94,9 @@ def test_one_of_several_gpus_is_chosen(
 ) -> None:
     monkeypatch.setenv("FAKE_GPUS", "2")
     assert main(["status", "--gpu", "1"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("GPU:             Test GPU 1,")
-    assert "--gpu 0:         Test GPU\n" in told
+    printed = capsys.readouterr().out
+    assert printed.startswith("GPU:             Test GPU 1,")
+    assert "--gpu 0:         Test GPU\n" in printed
     assert main(["compare", "--gpu", "1", "--kernels", "tiled", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["device"]["name"] == "Test GPU 1"
     assert main(["compare", "--gpu", "2"]) == 2
@@ -151,7 +151,7 @@ def test_shapes_are_a_table_or_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("with_gpu")
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "printed"),
     [
         (["--kernels", "nothing"], "There is no kernel 'nothing'; the catalogue has uncoalesced"),
         (["--kernels", " , "], "--kernels  ,  names none; write --kernels naive,tiled."),
@@ -167,10 +167,10 @@ def test_shapes_are_a_table_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_cannot_be_run_is_a_sentence(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], printed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["compare", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert printed in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
@@ -189,9 +189,9 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(
 ) -> None:
     (tmp_path / "file").write_text("mine", encoding="utf-8")
     assert main([*command, str(tmp_path / folder)]) == 2
-    told = capsys.readouterr()
-    assert told.err == f"{tmp_path / folder} cannot be written; name another folder.\n"
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.err == f"{tmp_path / folder} cannot be written; name another folder.\n"
+    assert printed.out == ""
 
 
 def test_the_chosen_macro_is_in_the_text_and_the_launch() -> None:
@@ -261,7 +261,7 @@ def test_a_wrong_product_over_several_gpus(
 
 @pytest.mark.usefixtures("with_gpu")
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "printed"),
     [
         ([], "This machine shows one GPU; scale spreads a product over two or more of one host."),
         (["--gpus", "4"], "This machine shows one GPU; a product cannot be spread over 4."),
@@ -271,9 +271,9 @@ def test_a_wrong_product_over_several_gpus(
     ],
 )
 def test_what_cannot_be_spread_is_a_sentence(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], printed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["scale", *arguments]) == 2
     answer = capsys.readouterr()
-    assert told in answer.err
+    assert printed in answer.err
     assert answer.out == ""

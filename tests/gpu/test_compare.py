@@ -42,10 +42,10 @@ def test_a_gpu_too_small_for_the_size_is_told_what_fits() -> None:
     check_memory((4096, 4096, 4096), "float32", 2 * GIB)
     with pytest.raises(LaunchError) as caught:
         check_memory((40000, 40000, 40000), "float32", 8 * GIB)
-    told = str(caught.value)
-    assert told.startswith("M, N, K = 40,000, 40,000, 40,000 need about ")
-    assert "8.6 GB are free" in told
-    most = int(told.rpartition(" = ")[2].removesuffix(" fits.").replace(",", ""))
+    sentence = str(caught.value)
+    assert sentence.startswith("M, N, K = 40,000, 40,000, 40,000 need about ")
+    assert "8.6 GB are free" in sentence
+    most = int(sentence.rpartition(" = ")[2].removesuffix(" fits.").replace(",", ""))
     assert memory_needed((most,) * 3, "float32") <= 8 * GIB
     assert memory_needed((most + 65,) * 3, "float32") > 8 * GIB
 
@@ -123,8 +123,10 @@ def test_a_comparison_says_how_often_it_was_timed(monkeypatch: pytest.MonkeyPatc
     assert comparison.verified
     assert [(one.name, one.runs) for one in comparison.kernels] == [("warptiles", 3), ("cublas", 3)]
     assert comparison.kernels[1].ms_spread == (2.0, 2.04)
-    told = "were timed 3 times, because samples spread over more than 5%; shown is the steadiest"
-    assert told in table(comparison)
+    sentence = (
+        "were timed 3 times, because samples spread over more than 5%; shown is the steadiest"
+    )
+    assert sentence in table(comparison)
     assert "Samples spread" not in table(comparison)
 
 
@@ -134,5 +136,5 @@ def test_kernels_whose_samples_spread_are_named() -> None:
     steady = [dataclasses.replace(one, ms=1.0, ms_spread=(1.0, 1.04))
               for one in comparison.kernels[1:]]  # fmt: skip
     comparison = dataclasses.replace(comparison, kernels=(first, *steady))
-    told = explain_steadiness(comparison, lambda kernel: kernel.name)
-    assert told == ["Samples spread over more than 5%: naive (12.0%)."]
+    sentence = explain_steadiness(comparison, lambda kernel: kernel.name)
+    assert sentence == ["Samples spread over more than 5%: naive (12.0%)."]

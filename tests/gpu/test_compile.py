@@ -97,7 +97,7 @@ def test_what_the_matrices_hold(text: str, element: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "sentence"),
     [
         ("__global__ void g(float* A) {}", "no kernel named f"),
         ("__global__ void f(float* A) {}", "must take"),
@@ -107,13 +107,13 @@ def test_what_the_matrices_hold(text: str, element: str) -> None:
         (PRODUCT.format("float").replace("int K", "int* K"), "must take"),
     ],
 )
-def test_a_kernel_with_other_parameters_is_not_launched(text: str, told: str) -> None:
-    with pytest.raises(SourceError, match=told):
+def test_a_kernel_with_other_parameters_is_not_launched(text: str, sentence: str) -> None:
+    with pytest.raises(SourceError, match=sentence):
         element_type(text, "f")
 
 
 @pytest.mark.parametrize(
-    ("log", "told", "line"),
+    ("log", "sentence", "line"),
     [
         ('f.cu(12): error: identifier "b" is undefined\n   a[0] = b;\n', "identifier", 12),
         ('f.cu(3): catastrophic error: #error directive: hi\n  #error hi\n', "hi", 3),
@@ -128,9 +128,9 @@ def test_a_kernel_with_other_parameters_is_not_launched(text: str, told: str) ->
         ("nvrtc: error: failed to open libnvrtc-builtins.so in /usr/lib/x\n", "in x", None),
     ],
 )  # fmt: skip
-def test_the_first_error_is_a_sentence(log: str, told: str, line: int | None) -> None:
+def test_the_first_error_is_a_sentence(log: str, sentence: str, line: int | None) -> None:
     error = first_error(log, "f", "f.cu")
-    assert told in error.message
+    assert sentence in error.message
     assert error.message.endswith(".")
     assert (error.span.line if error.span else None) == line
 
@@ -151,8 +151,8 @@ def test_tensor_cores_take_a_gpu_that_has_them() -> None:
 @pytest.mark.parametrize("name", GPU_ALONE)
 def test_warp_groups_take_a_gpu_that_has_them(name: str, architecture: str) -> None:
     entry = whole_catalogue()[name]
-    told = rf"^{name} multiplies .* \(wgmma\), which only .* 9\.0 have; this one has \d+\.\d\.$"
-    with pytest.raises(SourceError, match=told):
+    sentence = rf"^{name} multiplies .* \(wgmma\), which only .* 9\.0 have; this one has \d+\.\d\.$"
+    with pytest.raises(SourceError, match=sentence):
         compile_text(entry.source(), entry.kernel, architecture)
 
 

@@ -108,7 +108,7 @@ def test_a_status_survives_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "count", "told"),
+    ("index", "count", "sentence"),
     [
         (0, 1, None),
         (3, 4, None),
@@ -117,11 +117,11 @@ def test_a_status_survives_json() -> None:
         (-1, 2, "no GPU number -1"),
     ],
 )
-def test_a_gpu_is_chosen_by_its_number(index: int, count: int, told: str | None) -> None:
-    if told is None:
+def test_a_gpu_is_chosen_by_its_number(index: int, count: int, sentence: str | None) -> None:
+    if sentence is None:
         check_index(index, count)
     else:
-        with pytest.raises(LaunchError, match=told):
+        with pytest.raises(LaunchError, match=sentence):
             check_index(index, count)
 
 

@@ -67,7 +67,7 @@ def test_rows_are_of_the_kernels_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "sentence"),
     [
         ([], "saw nothing, not naive"),
         ([("tiled", {})], "saw tiled, not naive"),
@@ -76,9 +76,9 @@ def test_rows_are_of_the_kernels_in_order() -> None:
     ],
 )
 def test_rows_of_something_else_are_refused(
-    rows: list[tuple[str, dict[str, int]]], told: str
+    rows: list[tuple[str, dict[str, int]]], sentence: str
 ) -> None:
-    with pytest.raises(ToolError, match=told):
+    with pytest.raises(ToolError, match=sentence):
         hardware_counters.match_rows(candidates("naive"), rows)
 
 

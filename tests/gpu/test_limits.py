@@ -107,7 +107,7 @@ def test_limits_without_tensor_cores_say_nothing_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "sentence"),
     [
         ({}, "limits lacks ceilings"),
         ({**FOUND, "latency": {"l1": 1.0}}, "latency lacks register"),
@@ -117,8 +117,8 @@ def test_limits_without_tensor_cores_say_nothing_of_them() -> None:
         ),
     ],
 )
-def test_damaged_limits_are_a_sentence(found: dict[str, object], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_damaged_limits_are_a_sentence(found: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
         limits_from(found)
 
 

@@ -93,7 +93,7 @@ def test_the_catalogue_is_right_at_any_size(worker: Worker, size: tuple[int, int
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "sentence"),
     [
         ("", "hold no number"),
         ("if (row < M && col < N - 1) {" + PRODUCT + "C[row * N + col] = acc; }", "64 of C's"),
@@ -110,12 +110,12 @@ def test_the_catalogue_is_right_at_any_size(worker: Worker, size: tuple[int, int
         ("int x = y;", 'line 3, column 1: NVRTC: identifier "y" is undefined'),
     ],
 )  # fmt: skip
-def test_a_wrong_kernel_is_not_verified(worker: Worker, body: str, told: str) -> None:
+def test_a_wrong_kernel_is_not_verified(worker: Worker, body: str, sentence: str) -> None:
     size = (64, 64, 64)
     found = run(worker, size, written(body, size), choose("tiled", size))
     by_name = {kernel.name: kernel for kernel in found.kernels}
     assert not by_name["wrong"].verified
-    assert told in by_name["wrong"].verdict
+    assert sentence in by_name["wrong"].verdict
     assert by_name["tiled"].verified
     assert by_name["cublas"].verified
 
@@ -129,7 +129,7 @@ def test_too_much_memory_is_refused_in_a_sentence(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "limit", "told"),
+    ("body", "limit", "expected"),
     [
         ("C[(size_t)row * 4000000000ull + (1ull << 42)] = 1;", 60, "illegal address"),
         ("__trap();", 60, "Running wrong"),
@@ -138,13 +138,13 @@ def test_too_much_memory_is_refused_in_a_sentence(worker: Worker) -> None:
     ],
 )
 def test_a_kernel_that_breaks_its_process_does_not_break_ours(
-    worker: Worker, body: str, limit: float, told: str
+    worker: Worker, body: str, limit: float, expected: str
 ) -> None:
     size = (64, 64, 64)
     assert run(worker, size, choose("tiled", size)).verified
     sentence = failure(worker.submit(request(size, [written(body, size)]), limit))
     assert sentence.startswith("Running wrong and checking its C")
-    assert told in sentence
+    assert expected in sentence
     assert run(worker, size, choose("tiled", size)).verified
 
 

@@ -107,7 +107,7 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "sentence"),
     [
         ("{", "is no JSON"),
         ("[]", "format 1"),
@@ -139,11 +139,11 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
         (json.dumps(damaged(bits=[{"name": "x"}])), "bits[0] lacks size"),
     ],
 )
-def test_a_damaged_recording_is_a_sentence(tmp_path: Path, text: str, told: str) -> None:
+def test_a_damaged_recording_is_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "broken.json").write_text(text, encoding="utf-8")
     found = recorded.recordings(tmp_path)
     assert found.runs == ()
-    assert told in found.problems[0].sentence
+    assert sentence in found.problems[0].sentence
     assert found.problems[0].file == "broken.json"
 
 

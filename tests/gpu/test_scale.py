@@ -221,26 +221,26 @@ def test_the_counts_of_gpus(wanted: list[int], found: int, counts: list[int]) ->
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "told"),
+    ("wanted", "found", "sentence"),
     [([], 1, "shows one GPU; scale spreads a product over two or more"),
      ([4], 2, "shows 2 GPUs; a product cannot be spread over 4."),
      ([2], 1, "shows one GPU; a product cannot be spread over 2."),
      ([0], 2, "cannot be spread over 0")],
 )  # fmt: skip
-def test_too_few_gpus_are_a_sentence(wanted: list[int], found: int, told: str) -> None:
-    with pytest.raises(LaunchError, match=told):
+def test_too_few_gpus_are_a_sentence(wanted: list[int], found: int, sentence: str) -> None:
+    with pytest.raises(LaunchError, match=sentence):
         choose_counts(wanted, found)
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "sentence"),
     [({"runs": []}, "A scaling's runs is wrong"), ({"size": [1, 2]}, "size is wrong"),
      ({"peer_gb_s": "fast"}, "peer_gb_s is wrong")],
 )  # fmt: skip
 def test_damage_is_a_sentence(
-    canned_device: Callable[..., Host], damage: dict[str, Any], told: str
+    canned_device: Callable[..., Host], damage: dict[str, Any], sentence: str
 ) -> None:
     canned_device(2)
     whole = json.loads(json.dumps(run((128, 256, 8), [1, 2]).to_json()))
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=sentence):
         scaling_from(whole | damage)

@@ -173,9 +173,9 @@ def test_a_run_over_few_rows_and_columns_takes_the_place_of_an_earlier_one() -> 
     both = with_few(earlier, later)
     assert [shape.cublas_ratio for shape in both.shapes] == [1.0, 1.1, 1.3]
     assert both.table == dataclasses.replace(TABLE, kernels=(*TABLE.kernels, tuned[1]))
-    told = shapes_table(both)
-    assert "2 shapes drawn at random on" in told
-    assert "1 shapes with at most 32 rows or columns drawn at random on" in told
+    table = shapes_table(both)
+    assert "2 shapes drawn at random on" in table
+    assert "1 shapes with at most 32 rows or columns drawn at random on" in table
 
 
 def test_every_kernel_of_a_table_is_one_of_the_catalogue() -> None:

@@ -33,9 +33,9 @@ def test_what_has_ended_is_told_with_its_share(monkeypatch: pytest.MonkeyPatch) 
     heard: list[tuple[str, float | None]] = []
     monkeypatch.setattr(timing, "REPORT_SECONDS", 0.0)
     whole = portion(lambda message, done=None, /: heard.append((message, done)), 0.5, 1.0)
-    told = RunProgress(whole, 2, 2)
+    progress = RunProgress(whole, 2, 2)
     for name in round_robin("ab", 2):
-        told.next(name)
+        progress.next(name)
     assert heard == [
         ("Timing a, round 1 of 2", 0.5), ("Timing b, round 1 of 2", 0.625),
         ("Timing b, round 2 of 2", 0.75), ("Timing a, round 2 of 2", 0.875),
@@ -47,11 +47,11 @@ def test_no_more_is_told_than_a_reader_sees(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(timing, "REPORT_SECONDS", 4.0)
     monkeypatch.setattr(timing.time, "perf_counter", lambda: now)
     heard: list[str] = []
-    told = RunProgress(lambda message, _done=None, /: heard.append(message), 1, 1000)
+    progress = RunProgress(lambda message, _done=None, /: heard.append(message), 1, 1000)
     for _ in range(1000):
-        told.next("a")
+        progress.next("a")
         now += 1.0
-    assert told.ended == 1000
+    assert progress.ended == 1000
     assert heard == [f"Timing a, round {turn} of 1000" for turn in range(1, 1001, 4)]
 
 

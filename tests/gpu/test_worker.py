@@ -69,9 +69,9 @@ def test_a_compilation_has_a_limit_of_its_own(
 ) -> None:
     monkeypatch.setattr("gpu.worker.COMPILE_SECONDS", 0.5)
     job = {"job": "sleep", "seconds": 2 * LIMIT, "doing": "Compiling bomb"}
-    told = finish(fake.submit(job, LIMIT))
-    seconds = re.match(r"Compiling bomb did not end within (\d+) seconds", told)
-    assert seconds, told
+    state = finish(fake.submit(job, LIMIT))
+    seconds = re.match(r"Compiling bomb did not end within (\d+) seconds", state)
+    assert seconds, state
     assert int(seconds[1]) < LIMIT, "the job as a whole had time left"
 
 
@@ -93,16 +93,16 @@ def test_a_process_that_dies_while_idle_is_replaced(fake: Worker) -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "state"),
     [(700, "outside its arrays"), (719, "launch failure"), (2, "out of memory"), (4242, "4242")],
 )
 def test_a_broken_context_costs_the_process_and_is_explained(
-    fake: Worker, status: int, told: str
+    fake: Worker, status: int, state: str
 ) -> None:
     before = process_of(fake)
     sentence = finish(fake.submit({"job": "cuda", "status": status}, LIMIT))
     assert sentence.startswith("Running stray and checking its C: ")
-    assert told in sentence
+    assert state in sentence
     assert process_of(fake) != before
 
 

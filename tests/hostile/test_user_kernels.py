@@ -63,12 +63,12 @@ def test_a_text_becomes_a_scene_or_a_sentence(case: str) -> None:
         own = UserKernel(text, examined.kernel, suggest_form(text, examined.kernel))
         open_scene(View(user_kernel=own), Look())
     except (SourceError, LaunchError) as error:
-        told = str(error)
+        sentence = str(error)
         assert part
-        assert part in told
-        assert not OF_THE_SERVER.search(told)
-        assert not LONG_NAME.search(told)
-        assert printable(told) == told
+        assert part in sentence
+        assert not OF_THE_SERVER.search(sentence)
+        assert not LONG_NAME.search(sentence)
+        assert printable(sentence) == sentence
     else:
         assert not part
 

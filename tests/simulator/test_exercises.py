@@ -304,12 +304,12 @@ def test_what_does_not_run_is_a_sentence(case: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_check_has_the_verdict_with_it() -> None:
     exercise = exercises()["sum_of_a_row"]
-    told: list[str] = []
-    result = check(exercise, exercise.solution, told.append)
+    messages: list[str] = []
+    result = check(exercise, exercise.solution, messages.append)
     assert result.solved
     assert result.verdict is not None
     assert result.verdict.state is State.RIGHT
-    assert told[0] == "Checking at M × N = 16 × 96."
+    assert messages[0] == "Checking at M × N = 16 × 96."
     with pytest.raises(UncheckedError):
         compile_solution(exercise, "int x;")
 

@@ -51,8 +51,11 @@ def test_its_steps_are_told(program: Program) -> None:
     recording = record(kernel, launch)
     for step in recording.steps[:: 1 + len(recording.steps) // SENTENCES]:
         thread = int(np.flatnonzero(step.active)[0])
-        told = [*narrate.spoken(recording, step, thread), *narrate.values(recording, step, thread)]
-        told += narrate.warp(recording, step, 0)
-        assert told[0].endswith(".")
-        assert not [text for text in told if "None" in text or "object at" in text]
+        sentences = [
+            *narrate.spoken(recording, step, thread),
+            *narrate.values(recording, step, thread),
+        ]
+        sentences += narrate.warp(recording, step, 0)
+        assert sentences[0].endswith(".")
+        assert not [text for text in sentences if "None" in text or "object at" in text]
         assert parts(recording, step, thread) is not None

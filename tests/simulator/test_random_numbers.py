@@ -132,9 +132,9 @@ def test_a_step_is_told() -> None:
     text = f"#include <curand_kernel.h>\n__global__ void k(float* out) {{ {body} }}"
     launch = Launch((1, 1, 1), (1, 1, 1), {"out": np.zeros(1, np.float32)})
     recording = record(compile_kernel(text, "k"), launch)
-    told = [spoken(recording, step, 0)[0] for step in recording.steps[1:5]]
-    assert told[0] == "starts its generator own[0] with the seed 7, in sequence 3 at number 0."
-    assert told[1].startswith("draws x = 0.")
-    assert told[2] == "moves its generator own[0] on by 5 numbers."
-    assert told[3].startswith("draws ")
+    sentences = [spoken(recording, step, 0)[0] for step in recording.steps[1:5]]
+    assert sentences[0] == "starts its generator own[0] with the seed 7, in sequence 3 at number 0."
+    assert sentences[1].startswith("draws x = 0.")
+    assert sentences[2] == "moves its generator own[0] on by 5 numbers."
+    assert sentences[3].startswith("draws ")
     assert values(recording, recording.steps[1], 0) == ("curand_init(7, 3, 0, &own[0])",)

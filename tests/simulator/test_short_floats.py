@@ -265,8 +265,8 @@ __global__ void k(const __nv_bfloat16* a, __nv_fp8_e4m3* q, float* f) {
     a = BFLOAT16.cells_of(np.array([1.5, 2], np.float32))
     arguments = {"a": a, "q": np.zeros(1, np.uint8), "f": np.zeros(1, np.float32)}
     recording = record(compile_kernel(text), Launch((1, 1, 1), (1, 1, 1), arguments))
-    told = [values(recording, step, 0)[0] for step in recording.steps[:4]]
-    assert told == [
+    values_of_steps = [values(recording, step, 0)[0] for step in recording.steps[:4]]
+    assert values_of_steps == [
         "x = 1.5 × 1.5 + 2 = 4.25", "q[0] = 4", "y = q[0] = 4", "bits = y.__x = 72",
     ]  # fmt: skip
     assert recording.steps[-1].registers["y"].tolist() == [4]

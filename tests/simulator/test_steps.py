@@ -45,14 +45,14 @@ def test_boundaries_of_the_numeric_example(example: Recording) -> None:
 
 def test_positions_of_the_numeric_example(example: Recording) -> None:
     at = [tuple(iteration for _, iteration in position) for position in positions(example)]
-    told = [
+    sentences = [
         (step.line, step.kind, where)
         for step, where in zip(example.steps, at, strict=True)
         if step.line in (18, 25)
     ]
     tile = [(25, "run", 0), (25, "test", 0), (25, "advance", 1), (25, "test", 1)]
     ended = [(25, "advance"), (25, "test")]
-    assert told == [
+    assert sentences == [
         (18, "run", (0,)), (18, "test", (0,)),
         *((line, kind, (0, k)) for line, kind, k in tile), *((*one, (0,)) for one in ended),
         (18, "advance", (1,)), (18, "test", (1,)),

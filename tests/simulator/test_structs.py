@@ -336,9 +336,9 @@ def test_steps_name_members() -> None:
     assert [access.expression.name for step in stores for access in step.accesses] == [
         "x…y", "mass", "kind",
     ]  # fmt: skip
-    told = [narrate.spoken(recording, step, 3)[0] for step in stores]
-    assert told[0].endswith(" in p[3].x, in global memory.")
-    assert told[1] == "stores mine.mass = 1.1564 in p[3].mass, in global memory."
+    sentences = [narrate.spoken(recording, step, 3)[0] for step in stores]
+    assert sentences[0].endswith(" in p[3].x, in global memory.")
+    assert sentences[1] == "stores mine.mass = 1.1564 in p[3].mass, in global memory."
     assert shown[-4].startswith("p[3].x…y = ")
 
 

@@ -29,8 +29,8 @@ def test_values_and_counters() -> None:
 def test_a_step_is_told() -> None:
     given = np.ones((32, 4), np.float32)
     recording = record(*launch_text(ADD_ONE, data=given, **{"from": given}))
-    told = narrate.spoken(recording, recording.steps[-1], 0)
-    assert "stores v = (2, 1, 1, 1) in data[0], in global memory." in told
+    sentences = narrate.spoken(recording, recording.steps[-1], 0)
+    assert "stores v = (2, 1, 1, 1) in data[0], in global memory." in sentences
 
 
 def test_an_access_outside_is_found() -> None:

@@ -171,7 +171,7 @@ test("a player that has drawn nothing hands on what it took over", () => {
   assert.deepEqual(fourth.open(2, 0).keys, ["forward", "back"]);
 });
 
-test("a figure fits its room, and a tall one the width alone", () => {
+test("a figure fits its viewport, and a tall one the width alone", () => {
   const timeline = { left: 10, top: 80, right: 190, bottom: 90 };
   const figure = { width: 200, height: 100, meta: { timeline } };
   assert.deepEqual(fitFigure(figure, { width: 500, height: 200 }), {

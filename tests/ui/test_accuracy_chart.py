@@ -52,8 +52,8 @@ def test_points_lie_within_the_axes(comparison: Comparison) -> None:
 
 
 def test_types_that_differ_are_named_beside_a_ratio(comparison: Comparison) -> None:
-    told = performance.compare_pair(comparison, ("tensor_tf32", "tiled"))
-    assert told.endswith("But tensor_tf32 multiplies TF32, tiled FP32.")
+    sentence = performance.compare_pair(comparison, ("tensor_tf32", "tiled"))
+    assert sentence.endswith("But tensor_tf32 multiplies TF32, tiled FP32.")
     assert performance.build_table(comparison)[-1]["Type"] == "TF32"
 
 
@@ -65,10 +65,10 @@ def test_tensor_cores_have_a_ceiling_where_a_kernel_uses_them(comparison: Compar
     )
     comparison = dataclasses.replace(comparison, kernels=kernels)
     limits = Limits(BEST, LATENCY)
-    told = roofline.describe(comparison, limits)
-    assert "TF32 measured 300 TFLOP/s" in told
-    assert "half" not in told
-    assert "tensor_tf32" in told
+    sentence = roofline.describe(comparison, limits)
+    assert "TF32 measured 300 TFLOP/s" in sentence
+    assert "half" not in sentence
+    assert "tensor_tf32" in sentence
     without = dataclasses.replace(comparison, kernels=kernels[:-1])
     assert "TF32" not in roofline.describe(without, limits)
     lines = [series for series in roofline.draw_roofline(comparison, limits).data if series.mode]

@@ -262,13 +262,13 @@ def test_a_damaged_file_is_logged_with_its_line_once(
     read, line = TABLE[file][0], TABLE[file][1][how][1]
     read()
     read()
-    told = logged(caplog)
+    messages = logged(caplog)
     if line is None:
-        assert not told
+        assert not messages
         return
-    assert len(told) == 1, told
+    assert len(messages) == 1, messages
     where = {CHANGED: str(changed), SOMEWHERE: r"\d+"}.get(line, str(line))
-    assert re.match(rf"{re.escape(Path(file).name)}, line {where}: \S.*\.$", told[0]), told
+    assert re.match(rf"{re.escape(Path(file).name)}, line {where}: \S.*\.$", messages[0]), messages
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -372,8 +372,8 @@ def test_every_page_opens_though_no_file_is_right(
     for page in ("learn", "step", "write", "compare"):
         app.switch_page(f"ui/pages/{page}.py").run()
         assert not app.exception, (page, app.exception)
-    told = logged(caplog)
-    assert len(told) == len(set(told))
+    messages = logged(caplog)
+    assert len(messages) == len(set(messages))
 
 
 def test_the_door_opens_with_a_broken_first_lesson(root: Path) -> None:

@@ -142,10 +142,10 @@ def test_a_sentence_compares_two_kernels(
 def test_another_type_of_elements_is_named(comparison: Comparison) -> None:
     naive, tiled, cublas = comparison.kernels
     double = dataclasses.replace(tiled, element="float64")
-    told = performance.compare_pair(
+    sentence = performance.compare_pair(
         dataclasses.replace(comparison, kernels=(naive, double, cublas)), ("tiled", "cublas")
     )
-    assert told.endswith("But tiled multiplies FP64, cuBLAS FP32.")
+    assert sentence.endswith("But tiled multiplies FP64, cuBLAS FP32.")
 
 
 def test_a_setting_is_part_of_a_sentence(comparison: Comparison) -> None:
@@ -190,10 +190,12 @@ def test_resources_hold_the_simulated_transactions(comparison: Comparison) -> No
 
 
 def test_the_summary_names_the_fastest_right_kernel(comparison: Comparison) -> None:
-    told = performance.summarize(comparison)
-    assert told.startswith("**tiled, TILE 16** multiplies 512 × 512 by 512 × 512 in **2.00 ms**")
-    assert "**25%** of cuBLAS's speed" in told
-    assert "Every C agrees" not in told
+    sentence = performance.summarize(comparison)
+    assert sentence.startswith(
+        "**tiled, TILE 16** multiplies 512 × 512 by 512 × 512 in **2.00 ms**"
+    )
+    assert "**25%** of cuBLAS's speed" in sentence
+    assert "Every C agrees" not in sentence
     right = dataclasses.replace(comparison, kernels=comparison.kernels[1:])
     assert "Every C agrees" in performance.summarize(right)
     assert (

@@ -253,11 +253,11 @@ def test_each_step_is_right_from_any_other(page: Page, tmp_path: Path) -> None:
     ):  # fmt: skip
         if key:
             page.keyboard.press(key)
-        title, shown, path, told = state(page)
+        title, shown, path, sentence = state(page)
         assert title.startswith(f"Step {step} of 5"), key
         assert sorted(shown) == sorted(texts[step - 1]), key
         assert path == f"M0,0L1,{step - 1}", key
-        assert told == f"Step {step} of 5 · x < y", key
+        assert sentence == f"Step {step} of 5 · x < y", key
 
 
 @pytest.mark.browser

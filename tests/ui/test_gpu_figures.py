@@ -73,15 +73,15 @@ def test_ceilings_meet_where_bytes_no_longer_limit(
     lines = [
         trace for trace in roofline.draw_roofline(comparison, limits).data if trace.mode == "lines"
     ]
-    told = [trace.name for trace in lines]
+    names = [trace.name for trace in lines]
     if limits:
-        assert told == [
+        assert names == [
             "FP32 measured 0.9 TFLOP/s",
             "DRAM measured 50 GB/s",
             "L2 measured 150 GB/s",
         ]
     else:
-        assert told == ["FP32 peak 1.0 TFLOP/s", "DRAM peak 64 GB/s"]
+        assert names == ["FP32 peak 1.0 TFLOP/s", "DRAM peak 64 GB/s"]
     flat = lines[0].y[0]
     assert lines[0].y[1] == flat
     for line in lines[1:]:

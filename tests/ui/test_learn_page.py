@@ -110,11 +110,11 @@ def test_a_teacher_sees_answers_and_notes() -> None:
     page = opened(lesson=FIRST.name, numbers=str(SEED))
     assert not [one for one in page.info if one.value.startswith("**Answer:")]
     page.toggle(key="learn_teacher").set_value(True).run()
-    told = [one.value for one in checked(page).info]
-    assert sum(one.startswith("**Answer:") for one in told) == len(FIRST.questions)
+    notes = [one.value for one in checked(page).info]
+    assert sum(one.startswith("**Answer:") for one in notes) == len(FIRST.questions)
     for part in FIRST.parts:
         if isinstance(part, Notes):
-            assert part.text in told
+            assert part.text in notes
 
 
 def test_the_course_is_a_map_with_what_is_done() -> None:

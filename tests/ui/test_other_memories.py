@@ -70,13 +70,17 @@ def test_every_step_is_drawn(name: str) -> None:
 
 def test_a_struct_in_constant_memory_is_told_by_its_members() -> None:
     recording = recorded("struct")
-    told = [sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]]
-    assert "copies camera[0].eye[1].x = 3 from constant memory to C[5]." in told
-    assert "stores 1 in last[0].width, in global memory." in told
+    sentences = [
+        sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]
+    ]
+    assert "copies camera[0].eye[1].x = 3 from constant memory to C[5]." in sentences
+    assert "stores 1 in last[0].width, in global memory." in sentences
 
 
 def test_an_atomic_and_a_constant_are_told() -> None:
     recording = recorded("constant")
-    told = [sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]]
-    assert "updates hits[0] by atomicAdd, in one piece: it held 5." in told
-    assert "copies alpha[1] = 2 from constant memory to C[5]." in told
+    sentences = [
+        sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]
+    ]
+    assert "updates hits[0] by atomicAdd, in one piece: it held 5." in sentences
+    assert "copies alpha[1] = 2 from constant memory to C[5]." in sentences

@@ -197,9 +197,9 @@ def test_what_cannot_be_published_is_said_in_a_sentence(
 ) -> None:
     (tmp_path / "file").write_text("mine")
     assert publish.main([str(tmp_path / folder), *([view] if view else [])]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: ")
-    assert said in told
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: ")
+    assert said in printed
     assert files(tmp_path) == {"file"}
 
 

@@ -63,7 +63,7 @@ REPORTS = [
     *({"at": value} for value in (1, "x", {"1": 1}, [1])),
     *({"clicked": value} for value in CLICKS),
     *({"chosen": value} for value in (7, {}, {"name": 7}, {"name": "x"}, {"name": "hazard"})),
-    *({"room": value} for value in (7, [1, 2], {"width": math.nan, "height": "x"})),
+    *({"viewport": value} for value in (7, [1, 2], {"width": math.nan, "height": "x"})),
 ]  # fmt: skip
 # Of a step of the scene that it shows, and of one that it lacks.
 STEPS: list[tuple[Any, Any]] = [("x", -1), (math.inf, math.nan), (-5, -5), (2**53, 2**53)]

@@ -134,10 +134,10 @@ def test_a_wrong_c_is_hatched_and_said(scaling: Scaling) -> None:
 
 def test_the_sentences_have_the_fastest_way(scaling: Scaling) -> None:
     assert bars.spread_counts(scaling) == [2]
-    told = bars.summarize(scaling, 2)
-    assert told.startswith("**2 GPUs multiply 1.60 times as fast as one**, 80% of what")
-    assert "takes 50.0 ms, with peer copies, while 1.1 GB move." in told
-    assert told.endswith("Its C has the same bits as one GPU's.")
+    sentence = bars.summarize(scaling, 2)
+    assert sentence.startswith("**2 GPUs multiply 1.60 times as fast as one**, 80% of what")
+    assert "takes 50.0 ms, with peer copies, while 1.1 GB move." in sentence
+    assert sentence.endswith("Its C has the same bits as one GPU's.")
     other = [dataclasses.replace(one, same_bits=None) for one in scaling.runs]
     assert "bits" not in bars.summarize(dataclasses.replace(scaling, runs=tuple(other)), 2)
 

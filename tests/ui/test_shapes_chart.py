@@ -25,9 +25,11 @@ def test_each_shape_is_a_mark_of_its_ratio() -> None:
 def test_shapes_with_few_rows_or_columns_have_a_mean_of_their_own() -> None:
     first, *others = shapes_of(2.0, 0.5, 0.5).shapes
     few = dataclasses.replace(first, size=(4, 4096, 4096))
-    told = chart.summarize([few, *others])
-    assert "**2 shapes drawn at random: 50% of cuBLAS**" in told
-    assert "**1 shapes with at most 32 rows or columns drawn at random: 200% of cuBLAS**" in told
+    sentence = chart.summarize([few, *others])
+    assert "**2 shapes drawn at random: 50% of cuBLAS**" in sentence
+    assert (
+        "**1 shapes with at most 32 rows or columns drawn at random: 200% of cuBLAS**" in sentence
+    )
     assert few.gb_per_s == pytest.approx(4 * (2 * 4 * 4096 + 4096**2) / 1e-3 / 1e9)
 
 

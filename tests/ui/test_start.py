@@ -136,9 +136,9 @@ def test_a_worker_that_does_not_start_is_told(
 @pytest.mark.parametrize("name", ["https://class.example.org", "class.example.org:8501", "a*.org"])
 def test_what_is_no_name_of_a_host_is_told(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(hosts.VARIABLE, f"other.example.org,{name}")
-    with pytest.raises(StartError) as told:
+    with pytest.raises(StartError) as caught:
         hosts.middleware()
-    assert f"{hosts.VARIABLE} has {name}." in str(told.value)
+    assert f"{hosts.VARIABLE} has {name}." in str(caught.value)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="The limit is Linux's.")

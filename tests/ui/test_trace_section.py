@@ -62,13 +62,13 @@ def test_a_recording_says_its_gpu_size_and_day(folder: Path) -> None:
     app = section()
     assert [header.value for header in app.header] == ["By the GPU's own clock"]
     assert [tab.label for tab in app.tabs] == list(TABS)
-    told = said(app)
+    sentence = said(app)
     assert (
         "**Transposed with TILE 32 beside padded with TILE 32.** The inner loop takes 9,011 cycles "
         "instead of 2,064: 4.4 times as long. Copying is about the same."
-    ) in told
-    assert f"Recorded on {device.name}, 4 March 2026 at 05:06 UTC, 512 × 512 × 512" in told
-    assert "a kernel took 1.06 times as long as without. Every C has the bits" in told
+    ) in sentence
+    assert f"Recorded on {device.name}, 4 March 2026 at 05:06 UTC, 512 × 512 × 512" in sentence
+    assert "a kernel took 1.06 times as long as without. Every C has the bits" in sentence
     assert app.selectbox(key="traced_clocked").options == [
         "tiled, TILE 16", "tiled, TILE 32", "transposed, TILE 32", "padded, TILE 32",
     ]  # fmt: skip
@@ -95,7 +95,7 @@ def test_sizes_and_gpus_are_never_mixed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tab", "told"),
+    ("tab", "sentence"),
     [
         (PLACES, "A bar is a block, from its start to its end"),
         (WAVES, "The chooser counts 1 wave of 264 places, which is 97% full"),
@@ -103,11 +103,11 @@ def test_sizes_and_gpus_are_never_mixed(folder: Path) -> None:
         (NUMBERS, ""),
     ],
 )
-def test_each_tab_is_drawn_when_it_is_open(folder: Path, tab: str, told: str) -> None:
+def test_each_tab_is_drawn_when_it_is_open(folder: Path, tab: str, sentence: str) -> None:
     pytest.importorskip("clang.cindex", reason="libclang is not installed")
     traces_recorded.write(TRACES, recorded.recordings().runs[0].device, folder, WHEN)
     app = section(tab)
-    assert told in said(app)
+    assert sentence in said(app)
     if tab == NUMBERS:
         table = app.table[0].value
         assert len(table) == sum(len(trace.phases) for trace in TRACES)
@@ -132,9 +132,9 @@ def test_a_kernel_is_traced_on_the_gpu(
     assert "tiled, TILE 16 by the GPU's own clock, 300 × 300 × 300" in [
         header.value for header in page.subheader
     ]
-    told = said(page)
-    assert "took 1.06 times as long as without" in told
-    assert ("Every C has the bits" in told) is (bits == "right")
-    assert ("do not trust its phases" in told) is (bits == "wrong")
-    assert "tiled -4.0%" in told  # the sum of the phases
+    sentence = said(page)
+    assert "took 1.06 times as long as without" in sentence
+    assert ("Every C has the bits" in sentence) is (bits == "right")
+    assert ("do not trust its phases" in sentence) is (bits == "wrong")
+    assert "tiled -4.0%" in sentence  # the sum of the phases
     assert any("+++ traced" in code.value for code in page.code)

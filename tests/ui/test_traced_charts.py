@@ -57,13 +57,13 @@ def test_tiles_of_any_size_are_at_one_scale() -> None:
     copying = next(one for one in figure.data if one.name == "copying")
     assert list(copying.x) == pytest.approx([702 / 16, 733 / 32, 847 / 32, 748 / 32])
     assert len({one.marker.symbol for one in figure.data}) == len(figure.data)
-    told = traced_phases.summarize([TILED, TILED_32])
-    assert told.startswith("**From tiled to tiled with TILE 32 what a warp spends")
+    sentence = traced_phases.summarize([TILED, TILED_32])
+    assert sentence.startswith("**From tiled to tiled with TILE 32 what a warp spends")
     assert traced_phases.summarize([PADDED_32]) == ""
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "sentence"),
     [
         ({}, r"took 1.06 times as long .* has the bits .* within 0.4%\."),
         ({"ratio": 1.31}, r"took 1.06 to 1.31 times .* Of padded with TILE 32 that is more"),
@@ -71,9 +71,9 @@ def test_tiles_of_any_size_are_at_one_scale() -> None:
         ({"sum_error": -0.041}, r"do not add up .*: padded with TILE 32 -4.1%\."),
     ],
 )
-def test_what_measuring_changed_is_said(changes: dict[str, object], told: str) -> None:
+def test_what_measuring_changed_is_said(changes: dict[str, object], sentence: str) -> None:
     changed = dataclasses.replace(PADDED_32, **changes)  # type: ignore[arg-type]
-    assert re.search(told, traced_phases.explain_measuring([TILED, changed]))
+    assert re.search(sentence, traced_phases.explain_measuring([TILED, changed]))
 
 
 def test_what_was_left_out_is_said_of_each() -> None:
@@ -88,10 +88,10 @@ def test_blocks_that_ran_unlike_the_others_are_told() -> None:
         block._replace(end=block.start + (block.end - block.start) // 2) if block.warps else block
         for block in TRANSPOSED_32.blocks
     )
-    told = traced_phases.explain_sample(
+    sentence = traced_phases.explain_sample(
         [PADDED_32, dataclasses.replace(TRANSPOSED_32, blocks=blocks)]
     )
-    assert re.search(r"of the launch: transposed with TILE 32 \d+ µs of \d+\.$", told)
+    assert re.search(r"of the launch: transposed with TILE 32 \d+ µs of \d+\.$", sentence)
     assert traced_phases.explain_sample([PADDED_32]) == ""
 
 
@@ -139,12 +139,12 @@ def test_many_blocks_are_thinned_evenly_and_it_is_said() -> None:
 
 def test_waves_and_tail_are_told() -> None:
     launch = launched(WAVES, 132)
-    told = traced_blocks.explain_blocks(launch)
+    sentence = traced_blocks.explain_blocks(launch)
     assert (
         "4,096 blocks on 132 of 132 multiprocessors, up to 2 at once on each** (traced, 1.19"
-        in told
+        in sentence
     )
-    assert "A place had 15 to 16 blocks one after another." in told
+    assert "A place had 15 to 16 blocks one after another." in sentence
     assert "one wave" in traced_blocks.explain_blocks(launched(TILED, 132))
 
 
@@ -162,9 +162,9 @@ def test_the_choosers_waves_are_its_tables_or_its_rule() -> None:
         (15, 264, pytest.approx(1e6 * pace.time(2, 2048))),
         (1, 136, pytest.approx(1e6 * pace.time(2, 2048))),
     )
-    told = traced_blocks.explain_running(launch, planned)
-    assert "16 waves of 264 places, the last one 52% full: 1,327 µs" in told
-    assert "is what the plan is off by" in told
+    sentence = traced_blocks.explain_running(launch, planned)
+    assert "16 waves of 264 places, the last one 52% full: 1,327 µs" in sentence
+    assert "is what the plan is off by" in sentence
     measured, chooser = traced_blocks.draw_running(launch, planned).data
     assert max(measured.y) == pytest.approx(264)
     assert max(chooser.x) == pytest.approx(16 * 1000 * pace.time(2, 2048))
@@ -195,7 +195,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cycles", "blocks", "told"),
+    ("cycles", "blocks", "sentence"),
     [
         (
             0.5,
@@ -207,7 +207,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     ],
 )
 def test_what_does_not_go_together_has_a_reason(
-    cycles: float, blocks: tuple[int, int], told: str
+    cycles: float, blocks: tuple[int, int], sentence: str
 ) -> None:
     """Without the hardware's counters: the count says 16.5, the clock something else."""
     phases = tuple(
@@ -222,7 +222,7 @@ def test_what_does_not_go_together_has_a_reason(
         for text in traced_counts.explain(traced_counts.set_beside(one, base), one, base)
         if text.startswith("**Inner loop")
     ]
-    assert told in reason
+    assert sentence in reason
 
 
 def test_a_busy_port_holds_up_global_memory_too() -> None:
@@ -233,8 +233,8 @@ def test_a_busy_port_holds_up_global_memory_too() -> None:
         for phase in TRANSPOSED_32.phases
     )
     one, base = counted(dataclasses.replace(TRANSPOSED_32, phases=slower)), counted(PADDED_32)
-    told = traced_counts.explain(traced_counts.set_beside(one, base), one, base)
-    copy, _, _, store = told
+    sentence = traced_counts.explain(traced_counts.set_beside(one, base), one, base)
+    copy, _, _, store = sentence
     for sentence in (copy, store):
         assert "through the same port as shared memory" in sentence
         assert "16.5 × as many wavefronts" in sentence  # (1,056 + 33) of (64 + 2)

@@ -378,12 +378,12 @@ def test_cells_of_global_memory_that_race_are_marked(
 
 
 def test_the_sentence_warns_of_an_access_to_global_memory_that_nothing_orders() -> None:
-    told = {
+    values_of = {
         thread: [
             text for step in drawn.steps if step.line == 3
             for trace in drawn.changing(step) if "⚠" in (text := " ".join(trace["text"]))
         ]
         for thread in (0, 3) for drawn in [drawing("a hasty histogram", thread=thread)]
     }  # fmt: skip
-    assert any("bins[" in text for text in told[0])  # the hazard's own example
-    assert any("no barrier orders its access to bins" in text for text in told[3])
+    assert any("bins[" in text for text in values_of[0])  # the hazard's own example
+    assert any("no barrier orders its access to bins" in text for text in values_of[3])

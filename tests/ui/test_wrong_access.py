@@ -102,11 +102,11 @@ def test_without_a_bounds_check_each_store_beyond_an_edge_is_wrong(block: tuple[
     within = (x < view.N) & (y < view.M)
     own[y[within], x[within]] = True
     wrong_cells = last.stored["C"] & (~own | (last.outputs["C"] != product))
-    told = entries(lecture, last.number)
+    sentences = entries(lecture, last.number)
     if wrong_cells.any():
-        assert f"{wrong_cells.sum()} cells of C are wrong" in told
+        assert f"{wrong_cells.sum()} cells of C are wrong" in sentences
     else:
-        assert "wrong" not in told
+        assert "wrong" not in sentences
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -176,9 +176,9 @@ def test_the_sentence_of_an_element_beyond_an_edge_says_whose_it_is() -> None:
 def test_the_sentence_of_an_unset_cell_says_who_does_not_write_it() -> None:
     view = ragged("zero-fill", (1, 1))
     number, thread, _ = first(view, Fault.UNSET)
-    told = said(lecture_of(view, thread), number)
-    assert "reads Bs[0][1], which nobody has written" in told
-    assert "0 belongs there, which thread (1, 0) does not write." in told
+    sentences = said(lecture_of(view, thread), number)
+    assert "reads Bs[0][1], which nobody has written" in sentences
+    assert "0 belongs there, which thread (1, 0) does not write." in sentences
 
 
 def alone(recording: Recording, thread: int) -> Lecture:
@@ -194,10 +194,10 @@ def test_an_unset_cell_is_told_without_a_right_run_too() -> None:
     lecture = alone(record(compile_kernel(text, "tiled"), launch(view), (0, 0, 0),
                            Schedule.ASCENDING), 0)  # fmt: skip
     number = next(s.number for s in lecture.steps_of("acc +=") if s.loops[1].iteration == 4)
-    told = said(lecture, number)
-    assert "⚠ reads Bs[4][0], which nobody has written: here 0, but anything on a GPU" in told
-    assert "thread (0, 4) writes it later." in told
-    assert "belongs" not in told
+    sentences = said(lecture, number)
+    assert "⚠ reads Bs[4][0], which nobody has written: here 0, but anything on a GPU" in sentences
+    assert "thread (0, 4) writes it later." in sentences
+    assert "belongs" not in sentences
 
 
 def test_what_only_the_report_knows_is_told_where_it_happens() -> None:
@@ -208,9 +208,9 @@ def test_what_only_the_report_knows_is_told_where_it_happens() -> None:
     look = Look(width=1280, height=720, presenting=True)
     model = build_scene_model(record(kernel, launch(view)), 0, (TILE, TILE, TILE), hazards)
     lecture = Lecture(model, look, LectureSheet(model, look))
-    told = [step.number for step in lecture.steps if "⚠" in said(lecture, step.number)]
-    assert told == [lecture.steps_of("acc +=")[0].number]
-    assert said(lecture, told[0]).strip().endswith("; ⚠ reads acc, which has no value yet.")
+    sentences = [step.number for step in lecture.steps if "⚠" in said(lecture, step.number)]
+    assert sentences == [lecture.steps_of("acc +=")[0].number]
+    assert said(lecture, sentences[0]).strip().endswith("; ⚠ reads acc, which has no value yet.")
 
 
 def test_c_has_the_right_values_beside_its_wrong_ones() -> None:
@@ -258,9 +258,9 @@ def test_a_divergent_barrier_says_who_waits_and_where_the_others_are(
     )
     texts = " ".join(lecture.panel(ThreadsStage).changing(step)[0]["text"])
     assert f"⚠ Only {come} of 64 threads reach this barrier. T{name[1:]}." in texts
-    told = said(alone(recording, first_absent), step.number)
-    assert "never reaches this barrier" in told
-    assert where.replace("go ", "goes ").replace("wait ", "waits ") in told
+    sentences = said(alone(recording, first_absent), step.number)
+    assert "never reaches this barrier" in sentences
+    assert where.replace("go ", "goes ").replace("wait ", "waits ") in sentences
 
 
 @pytest.mark.parametrize("order", ["lockstep", "ascending"])

@@ -410,8 +410,8 @@ class Visit:
     async def type(self, text: str) -> None:
         """Have another text in the editor."""
         self.text, self.version = text, self.version + 1
-        told = [self.document, self.version, text]
-        await self.wait("marks in a text", self.one.report("editor", text=told))
+        edited = [self.document, self.version, text]
+        await self.wait("marks in a text", self.one.report("editor", text=edited))
 
     async def write(self) -> None:
         """Make a mistake, put it right, and write on."""

@@ -304,11 +304,11 @@ def show_scaling(run: RecordedScaling) -> None:
             "Step", steps, default=0, key=f"scale_step_{gpus}", required=True,
             format_func=lambda step: str(step + 1),
         )  # fmt: skip
-        told = tiles_over_gpus.describe_step(best.plan, step)
-        st.markdown(told)
+        sentence = tiles_over_gpus.describe_step(best.plan, step)
+        st.markdown(sentence)
         st.plotly_chart(
             tiles_over_gpus.draw_plan(best.plan, step, text_colour()), key="scale_plan",
-            config=CHART_CONFIG, alt=told,
+            config=CHART_CONFIG, alt=sentence,
         )  # fmt: skip
         st.caption(
             "A GPU stands for a block and its memory for shared memory: its panel of B above its "
@@ -372,9 +372,9 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
         drawn.insert(0, ("The ladder's last kernel", before))
     for column, (title, plan) in zip(st.columns(len(drawn)), drawn, strict=True):
         with column:
-            told = shapes_chart.explain_waves(plan, table.multiprocessors)
-            st.markdown(f"**{title}.** {told}")
+            sentence = shapes_chart.explain_waves(plan, table.multiprocessors)
+            st.markdown(f"**{title}.** {sentence}")
             st.plotly_chart(
                 shapes_chart.draw_waves(plan, table.multiprocessors, text_colour()),
-                key=f"shapes_waves_{title}", config=CHART_CONFIG, alt=told,
+                key=f"shapes_waves_{title}", config=CHART_CONFIG, alt=sentence,
             )  # fmt: skip

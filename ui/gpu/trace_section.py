@@ -256,9 +256,9 @@ def _show_blocks(name: str, found: Traced) -> None:
         trace = _choose(st.container(), "Kernel", found, USUAL_KERNEL, f"{found.key}_kernel_{name}")
     launch = traced_blocks.launched(found.whole(trace), found.device.multiprocessors)
     if name == PLACES:
-        told = traced_blocks.explain_blocks(launch)
-        st.markdown(told)
-        _plot(traced_blocks.draw_blocks(launch, text_colour()), f"{found.key}_{name}", told)
+        sentence = traced_blocks.explain_blocks(launch)
+        st.markdown(sentence)
+        _plot(traced_blocks.draw_blocks(launch, text_colour()), f"{found.key}_{name}", sentence)
         st.caption(traced_blocks.caption_blocks(launch))
         return
     planned = traced_blocks.plan_waves(launch, found.table)

@@ -36,10 +36,10 @@ class LabelPosition:
         return abs(self.y) > LONGEST_WITHOUT_LEADER
 
 
-def spread(heights: Sequence[float], step: float, room: float) -> list[float]:
+def spread(heights: Sequence[float], step: float, height: float) -> list[float]:
     """Move heights apart, in their order, so that neighbours are at least a step apart.
 
-    All are pixels downwards; those that do not fit below `room` move up.
+    All are pixels downwards; those that do not fit below `height` move up.
 
     >>> spread([10.0, 12.0, 90.0], 20.0, 100.0)
     [10.0, 30.0, 90.0]
@@ -50,7 +50,7 @@ def spread(heights: Sequence[float], step: float, room: float) -> list[float]:
     found = list(heights)
     for before, index in itertools.pairwise(order):
         found[index] = max(found[index], found[before] + step)
-    lowest = room
+    lowest = height
     for index in reversed(order):
         found[index] = min(found[index], lowest)
         lowest = found[index] - step

@@ -126,7 +126,7 @@ def _pointers(launch: Launched, chosen: Array, top: Array) -> go.Scatter:
     nth = np.arange(of.size) - np.repeat(np.cumsum(counts) - counts, counts)
     x = (placed.start[chosen][of] + (nth + 0.5) * life[of] / counts[of]) / 1000
     blocks = launch.trace.blocks
-    told = np.array(
+    labels = np.array(
         [
             (blocks[number].x, blocks[number].y, block_start, block_end, where, before + 1)
             for number, block_start, block_end, where, before in zip(
@@ -138,7 +138,7 @@ def _pointers(launch: Launched, chosen: Array, top: Array) -> go.Scatter:
     )  # fmt: skip
     return go.Scatter(
         x=x.astype(np.float32), y=(top[of] + 0.46).astype(np.float32), mode="none",
-        customdata=told[of], hoveron="points",
+        customdata=labels[of], hoveron="points",
         hovertemplate="<b>block (%{customdata[0]}, %{customdata[1]})</b><br>multiprocessor "
         "%{customdata[4]}, block %{customdata[5]} of its place<br>from %{customdata[2]:,} to "
         "%{customdata[3]:,} ns<extra></extra>",
@@ -160,12 +160,12 @@ def explain_blocks(launch: Launched) -> str:
     slower = f"traced, {trace.ratio:.2f} times as long as plain"
     several = f"up to {placed.resident:,} at once" if placed.resident > 1 else "one at a time"
     blocks = f"{len(trace.blocks):,} blocks" if len(trace.blocks) > 1 else "1 block"
-    told = [
+    labels = [
         f"**{trace_label(trace)}: {blocks} on {used:,} of "
         f"{launch.multiprocessors:,} multiprocessors, {several} on each** ({slower})."
     ]
     if launch.waves == 1:
-        told.append("All have begun before the first ends: one wave.")
+        labels.append("All have begun before the first ends: one wave.")
     else:
         least = min(
             len(list(group))
@@ -175,16 +175,16 @@ def explain_blocks(launch: Launched) -> str:
         )
         most = launch.waves
         counted = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-        told.append(f"A place had {counted} blocks one after another.")
+        labels.append(f"A place had {counted} blocks one after another.")
     tail = placed.length - placed.tail
     empty = 1 - placed.running(placed.tail, placed.length) / launch.places
     idle = 1 - placed.running(0, placed.length) / launch.places
-    told.append(
+    labels.append(
         f"The tail, from which on no block is left to begin and the first have ended, takes "
         f"{format_percent(tail / placed.length)} of the launch, with {format_percent(empty)} of "
         f"the places empty; of the whole launch it is {format_percent(idle)}."
     )
-    return " ".join(told)
+    return " ".join(labels)
 
 
 def caption_blocks(launch: Launched) -> str:
@@ -280,7 +280,7 @@ def explain_running(launch: Launched, planned: PlannedWaves) -> str:
     places = max(blocks for _, blocks, _ in planned.waves) if count > 1 else launch.places
     measured = placed.length / 1000
     plural = "s" if count > 1 else ""
-    told = [
+    labels = [
         f"The chooser counts {count:,} wave{plural} of {places:,} places"
         + (
             f", {'the last one' if count > 1 else 'which is'} {format_percent(last / places)} full"
@@ -291,24 +291,24 @@ def explain_running(launch: Launched, planned: PlannedWaves) -> str:
     ]
     if planned.is_measured:
         plain = measured / trace.ratio
-        told.append(
+        labels.append(
             f"The traced launch took {measured:,.0f} µs, and the plain one, {trace.ratio:.2f} "
             f"times as fast, would take {plain:,.0f}: {predicted / plain - 1:+.0%} is what the "
             "plan is off by."
         )
     else:
-        told.append(
+        labels.append(
             f"The traced launch took {measured:,.0f} µs, {trace.ratio:.2f} times the plain one. "
             "The chooser's table has no times of this kernel: a wave is drawn as long as a block's "
             "median life."
         )
     low, high = np.percentile(placed.end - placed.start, [5, 95]) / placed.median_life
     if count > 1 and high - low >= UNEVEN:
-        told.append(
+        labels.append(
             f" A block does not wait for its wave: the next one begins where one ends, and most "
             f"lives are {low:.0%} to {high:.0%} of the median one, so that waves overlap."
         )
-    return "".join(told)
+    return "".join(labels)
 
 
 def describe_running(launch: Launched, planned: PlannedWaves) -> str:

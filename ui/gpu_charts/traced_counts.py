@@ -212,20 +212,20 @@ def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
             "They do not go together: a warp goes on once it has asked for a store. What this "
             "phase waits for are its loads from global memory."
         )
-    told, left = [], counted
+    sentences, left = [], counted
     share, base_share = one.load_share, base.load_share
     if share and base_share and min(share, base_share) < 1 / MERGED:
         left = counted * share / base_share
         size = size_name(one.share_size) if one.share_size else ""
-        told.append(
+        sentences.append(
             f"The compiler merges loads of neighbours: the hardware's counters have "
             f"{format_percent(share)} of the wavefronts that the code has, and "
             f"{format_percent(base_share)} of {variant_phrase(base.trace.kernel)}'s (at {size}), "
             f"{_times(left)} as much."
         )
     if not is_near(left, clocked):
-        told.append(_why_rest(left > clocked, one, base))
-    return " ".join([*told, *_busy(beside, one)])
+        sentences.append(_why_rest(left > clocked, one, base))
+    return " ".join([*sentences, *_busy(beside, one)])
 
 
 def _why_moved(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:

@@ -43,12 +43,12 @@ def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
         left = 0.0
         for phase in trace.phases:
             if phase.k is None:
-                told = (
+                sentences = (
                     f"{trace_label(trace)}: {phase.name}, {format_percent(phase.share)}<br>"
                     f"{phase.cycles:,.0f} cycles, {phase.visits:,.0f} times"
                     f"<br>{_lines(phase.first_line, phase.last_line)}"
                 )
-                bars[phase.kind].append((row, left, 100 * phase.share, told))
+                bars[phase.kind].append((row, left, 100 * phase.share, sentences))
                 left += 100 * phase.share
     figure = go.Figure()
     for kind, found in bars.items():
@@ -57,7 +57,7 @@ def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
                 y=[row for row, *_ in found], base=[left for _, left, *_ in found],
                 x=[share for *_, share, _ in found], orientation="h", width=rows.THICKNESS,
                 name=NAMES[kind], marker={"color": colours[kind], "line": {"width": 0}},
-                customdata=[told for *_, told in found], textposition="none",
+                customdata=[sentences for *_, sentences in found], textposition="none",
                 hovertemplate="%{customdata}<extra></extra>",
             )  # fmt: skip
     names = [_named(trace, format_percent(shares(trace)[Kind.COMPUTE])) for trace in traces]
@@ -155,21 +155,21 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
     """How far what was traced is the plain kernel: its time, its bits, the sum of its phases."""
     ratios = dict.fromkeys(f"{ratio:.2f}" for ratio in sorted(trace.ratio for trace in traces))
     between = " to ".join([*ratios][:: max(1, len(ratios) - 1)])
-    told = [f"With its clock read, a kernel took {between} times as long as without."]
+    sentences = [f"With its clock read, a kernel took {between} times as long as without."]
     slow = [trace for trace in traces if trace.is_disturbed]
     if slow:
-        told.append(
+        sentences.append(
             f"Of {_list(slow)} that is more than {MOST_RATIO} times: read its phases as shares "
             "of the slower kernel."
         )
     wrong = [trace for trace in traces if not trace.same_bits]
-    told.append(
+    sentences.append(
         f"C of {_list(wrong)} has different bits from the plain kernel's: do not trust its phases."
         if wrong
         else "Every C has the bits of the plain kernel's."
     )
     off = [trace for trace in traces if not trace.tells_all]
-    told.append(
+    sentences.append(
         "The phases do not add up to the block's lifetime where the compiler moved work across a "
         "read: "
         + ", ".join(f"{variant_phrase(one.kernel)} {one.sum_error:+.1%}" for one in off)
@@ -178,7 +178,7 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
         else f"The phases add up to the block's lifetime within "
         f"{max(abs(one.sum_error) for one in traces):.1%}."
     )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def explain_sample(traces: Sequence[Trace]) -> str:
@@ -196,13 +196,13 @@ def explain_sample(traces: Sequence[Trace]) -> str:
             unlike.append((trace, ours / 1000, all_blocks / 1000))
     if not unlike:
         return ""
-    told = ", ".join(
+    sentences = ", ".join(
         f"{variant_phrase(trace.kernel)} {ours:,.0f} µs of {every:,.0f}"
         for trace, ours, every in unlike
     )
     return (
         "The blocks whose warps were followed ran for a different time from the median of the "
-        f"launch: {told}."
+        f"launch: {sentences}."
     )
 
 

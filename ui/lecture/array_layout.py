@@ -76,7 +76,7 @@ class _Box:
 
 
 def place_arrays(
-    arrays: Sequence[Drawn], room: Rectangle, letters: Letters
+    arrays: Sequence[Drawn], area: Rectangle, letters: Letters
 ) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
     """Places of arrays with their numbers, and above them of those that are not all in view.
 
@@ -86,18 +86,18 @@ def place_arrays(
     choices = [(scale, wrap) for wraps in (WRAPS, (NARROW,)) for scale in SCALES for wrap in wraps]
     for scale, wrap in choices:
         boxes = [_box(drawn, letters, scale, wrap) for drawn in arrays]
-        found = _shelve(boxes, room, letters)
+        found = _shelve(boxes, area, letters)
         if found is not None:
             return found, ()
-    strip = Rectangle(room.left, room.top, room.right, room.top + MAPS_SHARE * room.height)
+    strip = Rectangle(area.left, area.top, area.right, area.top + MAPS_SHARE * area.height)
     maps = _maps(arrays, strip, letters)
-    top = max((place.cells.bottom for place in maps), default=room.top) + GAP * letters.name
-    under = Rectangle(room.left, top, room.right, room.bottom)
+    top = max((place.cells.bottom for place in maps), default=area.top) + GAP * letters.name
+    under = Rectangle(area.left, top, area.right, area.bottom)
     for shown in (arrays[:count] for count in range(len(arrays), 0, -1)):
         found = _windows(shown, under, letters)
         if found is not None:
             parts = {place.array for place in found if not place.is_whole}
-            strip = Rectangle(room.left, room.top, room.right, top - GAP * letters.name)
+            strip = Rectangle(area.left, area.top, area.right, top - GAP * letters.name)
             return found, _maps([one for one in shown if one.array in parts], strip, letters)
     return (), maps
 
@@ -129,19 +129,19 @@ def wrapped(drawn: Drawn, wrap: int) -> Shape:
 
 
 def _windows(
-    arrays: Sequence[Drawn], room: Rectangle, letters: Letters
+    arrays: Sequence[Drawn], area: Rectangle, letters: Letters
 ) -> tuple[Place, ...] | None:
     """Places of windows with as many rows of each array as there is room for; None if for none."""
     boxes = []
     for drawn in arrays:
         every = [_box(drawn, letters, 1.0, wrap) for wrap in (*WRAPS, NARROW)]
-        box = next((box for box in every if box.across <= room.width), every[-1])
-        columns = max(1, int((room.width - box.margin) / box.width))
+        box = next((box for box in every if box.across <= area.width), every[-1])
+        columns = max(1, int((area.width - box.margin) / box.width))
         boxes.append(_with_view(box, box.shape[0], min(box.shape[1], columns)))
     most = max((box.view[0] for box in boxes), default=1)
     for rows in range(most, 0, -1):
         low = [_with_view(box, min(rows, box.view[0]), box.view[1]) for box in boxes]
-        found = _shelve(low, room, letters)
+        found = _shelve(low, area, letters)
         if found is not None:
             return found
     return None
@@ -151,29 +151,29 @@ def _with_view(box: _Box, rows: int, columns: int) -> _Box:
     return _Box(box.drawn, box.shape, (rows, columns), box.width, box.height, box.margin, box.name)
 
 
-def _shelve(boxes: Sequence[_Box], room: Rectangle, letters: Letters) -> tuple[Place, ...] | None:
+def _shelve(boxes: Sequence[_Box], area: Rectangle, letters: Letters) -> tuple[Place, ...] | None:
     """Boxes side by side, and in as many shelves as they need; None if the room is too small."""
     label, gap = LABEL * letters.name, GAP * letters.name
     places = []
-    top = room.top
-    for shelf in _shelves(boxes, room.width, 1.5 * letters.name):
-        x = room.left
+    top = area.top
+    for shelf in _shelves(boxes, area.width, 1.5 * letters.name):
+        x = area.left
         has_members = any(box.drawn.members for box in shelf)
         heads = HEADS * letters.small if has_members else 0.0
-        apart = (room.width - sum(box.across for box in shelf)) / max(1, len(shelf))
+        apart = (area.width - sum(box.across for box in shelf)) / max(1, len(shelf))
         for box in shelf:
             cells = Cells(x + box.margin, top + label + heads, box.width, box.height, *box.view)
             end = x + box.across + apart
-            if cells.right > room.right + 1:
+            if cells.right > area.right + 1:
                 return None
             size = number_size(cells, box.drawn.longest, letters.number)
             places.append(
                 Place(box.drawn.array, box.drawn.size, box.shape, box.margin > 0, cells, size,
-                      min(end - 6, room.right), box.drawn.members)
+                      min(end - 6, area.right), box.drawn.members)
             )  # fmt: skip
             x = end
         top += label + heads + max(box.view[0] * box.height for box in shelf) + gap
-    return tuple(places) if top - gap <= room.bottom + 1 else None
+    return tuple(places) if top - gap <= area.bottom + 1 else None
 
 
 def _shelves(boxes: Sequence[_Box], width: float, gap: float) -> Iterator[list[_Box]]:
@@ -188,19 +188,19 @@ def _shelves(boxes: Sequence[_Box], width: float, gap: float) -> Iterator[list[_
         yield shelf
 
 
-def _maps(arrays: Sequence[Drawn], room: Rectangle, letters: Letters) -> tuple[Place, ...]:
+def _maps(arrays: Sequence[Drawn], area: Rectangle, letters: Letters) -> tuple[Place, ...]:
     """Every array side by side, without numbers, all with cells of one size."""
     label, gap = 1.3 * letters.small, letters.name
     shapes = [wrapped(drawn, MAP_WRAP) for drawn in arrays]
-    each = room.width / max(1, len(arrays))
+    each = area.width / max(1, len(arrays))
     size = min(
         (each - gap) / max((columns for _, columns in shapes), default=1),
-        (room.height - label) / max((rows for rows, _ in shapes), default=1), LARGEST_DOT,
+        (area.height - label) / max((rows for rows, _ in shapes), default=1), LARGEST_DOT,
     )  # fmt: skip
     places = []
     for i, (drawn, shape) in enumerate(zip(arrays, shapes, strict=True)):
-        left = room.left + i * each
-        cells = Cells(left, room.top + label, size, size, *shape)
+        left = area.left + i * each
+        cells = Cells(left, area.top + label, size, size, *shape)
         right = left + each - gap
         places.append(Place(drawn.array, drawn.size, shape, False, cells, 0.0, right))
     return tuple(places)

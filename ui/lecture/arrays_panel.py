@@ -31,16 +31,16 @@ class ArraysPanel:
     """
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, room: Rectangle,
+        self, model: SceneModel, palette: Palette, letters: Letters, area: Rectangle,
         reader: ArrayReader, spaces: tuple[MemorySpace, ...],
     ) -> None:  # fmt: skip
         self._model, self._palette, self._letters = model, palette, letters
-        self._reader, self._room = reader, room
+        self._reader, self._area = reader, area
         arrays = [
             Drawn(array, reader.shape(array), reader.longest(array), _names(reader, array))
             for array in shown_arrays(model) if array.space in spaces
         ]  # fmt: skip
-        self._places, self._maps = place_arrays(arrays, room, letters)
+        self._places, self._maps = place_arrays(arrays, area, letters)
         self._views = [Window(place.cells, place.letters, palette) for place in self._places]
         self._dots = [Window(place.cells, 0.0, palette) for place in self._maps]
         self._anchors = {place.array: self._last_touched(place.array) for place in self._places}
@@ -133,7 +133,7 @@ class ArraysPanel:
         if not self._places:
             missing = "no arrays in this memory"
         small = self._letters.small
-        point = (self._room.left, self._room.bottom - 0.5 * small)
+        point = (self._area.left, self._area.bottom - 0.5 * small)
         return words([point], [missing], small, self._palette.faint, "middle right", SANS)
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -278,7 +278,7 @@ class ArraysPanel:
                 first = row * columns + column
                 end = min(last[1] * columns + last[0], place.size - 1)
                 part = f"[{first}–{end}] of {size}"
-        room, height = place.right - place.cells.left, self._letters.name
+        width, height = place.right - place.cells.left, self._letters.name
         wordings = [f"{part} {kind}", part, ""]
         wrong = self._reader.wrong_access(step)
         if wrong is not None and array_of(wrong.access) == place.array and (
@@ -288,9 +288,9 @@ class ArraysPanel:
             wordings = [f"{text}: it has {wrong.size}", text, f"[{wrong.cell}]"]
             name = f"⚠ {name}"
         for rest in wordings:
-            if text_width(name, height, True) + text_width(rest, height) <= room:
+            if text_width(name, height, True) + text_width(rest, height) <= width:
                 return f"<b>{name}</b>{rest}"
-        return cut_name(name, height, room)
+        return cut_name(name, height, width)
 
 
 def shown_arrays(model: SceneModel) -> list[ArrayName]:

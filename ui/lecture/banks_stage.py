@@ -98,9 +98,9 @@ class BanksStage:
         top, bottom = under_words + 2.2 * letters.name, stage.bottom - 2.2 * letters.small
         tile = ARRAY_SHARE * (bottom - top)
         self._bank = (stage.right - left) / MOST_COLUMNS
-        self._room = Rectangle(left, top, stage.right, top + tile)  # of the array
+        self._area = Rectangle(left, top, stage.right, top + tile)  # of the array
         self._chart = Rectangle(
-            left, self._room.bottom + 3 * letters.small, left + BANKS * self._bank, bottom
+            left, self._area.bottom + 3 * letters.small, left + BANKS * self._bank, bottom
         )
         self._heads = Cells(left, self._chart.top - 0.6 * letters.small, self._bank,
                             0.6 * letters.small, 1, BANKS)  # fmt: skip
@@ -134,7 +134,7 @@ class BanksStage:
         return [
             words(points, [*title, *lines, *[""] * LINES][: self._lines], letters.sentence,
                   palette.ink, "middle right", SANS),
-            words([(chart.left, self._room.top - 0.9 * letters.name)], [self._title(request)],
+            words([(chart.left, self._area.top - 0.9 * letters.name)], [self._title(request)],
                   letters.name, palette.ink, "middle right", SANS),
             words(under, [str(i) if request is not None else "" for i in banks], letters.small,
                   palette.faint, family=SANS),
@@ -218,7 +218,7 @@ class BanksStage:
 
     def _grid(self, array: Variable) -> Grid:
         """Where a shared array stands, as rows of words."""
-        letters, room = self._letters, self._room
+        letters, area = self._letters, self._area
         size = element_of(array.ctype).size
         *above, last = self._model.shared_shapes.get(array.name, (1,))
         while above and last * size < LEAST_COLUMNS * BANK_BYTES:  # a row of short vectors
@@ -231,9 +231,9 @@ class BanksStage:
         rows, columns = min(-(-count // pitch), MOST_ROWS), min(pitch, MOST_COLUMNS)
         width = self._bank
         if pitch < BANKS:
-            width = min(room.width / columns, WIDEST * letters.small)
-        height = min(room.height / rows, HIGHEST * letters.small)
-        cells = Cells(self._chart.left, room.bottom - rows * height, width, height, rows, columns)
+            width = min(area.width / columns, WIDEST * letters.small)
+        height = min(area.height / rows, HIGHEST * letters.small)
+        cells = Cells(self._chart.left, area.bottom - rows * height, width, height, rows, columns)
         return Grid(cells, pitch, count)
 
     def _is_readable(self, grid: Grid) -> bool:
@@ -274,9 +274,9 @@ class BanksStage:
         name = markup(request.access.name)
         texts = (f"<b>{name}</b> and its {BANKS} banks, one row per wavefront",
                  f"<b>{name}</b> and its {BANKS} banks", f"<b>{name}</b>")  # fmt: skip
-        room = self._room.width
+        width = self._area.width
         return next(
-            (text for text in texts if text_width(text, self._letters.name) <= room), texts[-1]
+            (text for text in texts if text_width(text, self._letters.name) <= width), texts[-1]
         )
 
     def windows(self, step: Step) -> Windows:
@@ -382,14 +382,14 @@ class BanksStage:
         self, step: Step, request: Request | None
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The request and its conflict, and what that means; lines that fit."""
-        letters, room = self._letters, self._words.width
+        letters, width = self._letters, self._words.width
         if request is None:
             none = (
                 "This step asks nothing of shared memory.",
                 "No shared memory here.",
                 "Nothing.",
             )
-            return fit(none, letters.sentence, room, self._lines), ()
+            return fit(none, letters.sentence, width, self._lines), ()
         access, waves = request.access, request.wavefront_count
         later = self._stages.subject(step).number - step.number
         when = "Next: " if later > 0 else "Last: " if later else ""
@@ -413,9 +413,9 @@ class BanksStage:
             )  # fmt: skip
         title = fit(
             (f"{who} {cost}", f"{when}{access.name}: {cost}", f"{access.name}: {turns}"),
-            letters.sentence, 0.92 * room, max(2, self._lines - 1),
+            letters.sentence, 0.92 * width, max(2, self._lines - 1),
         )  # fmt: skip
-        lines = fit(why, letters.sentence, room, self._lines - len(title))
+        lines = fit(why, letters.sentence, width, self._lines - len(title))
         return tuple(f"<b>{markup(line)}</b>" for line in title), lines
 
 

@@ -127,16 +127,16 @@ class BuffersStage:
 
     def _place(self, areas: Areas) -> None:
         """Find where each row, its tiles, and those on the border stand."""
-        letters, room = self._letters, areas.buffers
-        assert room is not None
+        letters, area = self._letters, areas.buffers
+        assert area is not None
         aside, small, half = ASIDE * letters.name, letters.small, HALF * letters.name
         title = TITLE * letters.name
-        if (room.height - title) / self._turns - ROW_GAP < LEAST_ROW * small:
+        if (area.height - title) / self._turns - ROW_GAP < LEAST_ROW * small:
             title = 0.0
-        self._title = (room.left, room.top + 0.4 * title) if title else None
-        top, each = room.top + title, (room.height - title) / self._turns
+        self._title = (area.left, area.top + 0.4 * title) if title else None
+        top, each = area.top + title, (area.height - title) / self._turns
         height = each - ROW_GAP
-        border = room.left + half
+        border = area.left + half
         self._is_above = areas.far is not None
         self.has_border = False
         if areas.far is not None and areas.chip is not None:
@@ -146,14 +146,14 @@ class BuffersStage:
         self._lines = min(2, int(each / (LINE * small)))
         text = max(text_width(word, small) for word in (ON_ITS_WAY, FILLED, MULTIPLIED))
         text = text if self._lines else 0.0
-        end = room.right - text - aside - 4
+        end = area.right - text - aside - 4
         across = sum(columns for _, _, columns in self._shapes_of)
         cross = aside * (len(self._arrays) - 1)
         tall = min(LARGEST, height / max(rows for _, rows, _ in self._shapes_of))
         wide = min(WIDEST * tall, max(20.0, end - left - cross) / across)
         self._border, self._elbow = border, left + across * wide + cross + 0.5 * aside
         self._text = self._elbow + 0.5 * aside + 4
-        self._out = room.bottom - 2 if self._is_above else room.top + 2
+        self._out = area.bottom - 2 if self._is_above else area.top + 2
         self._tiles: list[list[Cells]] = []  # by array, then by turn
         x = left
         for _, rows, columns in self._shapes_of:

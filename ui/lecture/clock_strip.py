@@ -65,8 +65,8 @@ class ClockBar:
         self._phases, self._area = clock.trace.phases, area
         groups = groups_of(clock, cycles)
         apart = APART * letters.small
-        room = area.width - apart * (len(groups) - 1)
-        scale = room / max(1.0, scale or bar_cycles(clock, cycles))
+        width = area.width - apart * (len(groups) - 1)
+        scale = width / max(1.0, scale or bar_cycles(clock, cycles))
         self.pieces: list[Piece] = []
         x = area.left
         for group in groups:

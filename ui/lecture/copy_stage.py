@@ -64,13 +64,13 @@ class CopyStage:
         columns = max((reader.shape(array)[1] for array in arrays), default=1)
         across = max(1, min(MOST, columns, int(self._upper.width / width)))
         lower_height = max(0.36 * stage.height, label + 4 * height)
-        room = stage.height - label - lower_height - gap
-        down = max(1, min(MOST, rows, int(room / height)))
+        free = stage.height - label - lower_height - gap
+        down = max(1, min(MOST, rows, int(free / height)))
         largest = LARGEST_CELL * letters.number
         source = Cells(
             self._upper.left, self._upper.top,
             max(width, min(self._upper.width / across, max(largest, LARGEST_NUMBER * width))),
-            max(height, min(room / down, largest)), down, across,
+            max(height, min(free / down, largest)), down, across,
         )  # fmt: skip
         top = max(source.bottom, maps.bottom) + gap + label
         # The lower window stands under the maps and is as wide as four cells, at most.
@@ -110,12 +110,12 @@ class CopyStage:
         palette, letters = self._palette, self._letters
         source, target = self._contents(step)
         names, points = [], []
-        for window, content, room in (
+        for window, content, width in (
             (self._source, source, self._upper.width),
             (self._target, target, self._beside.left - self._target.cells.left - 4),
         ):
             points.append((window.cells.left, window.cells.top - 0.8 * letters.name))
-            names.append("" if content is None else self._name(step, window, content, room))
+            names.append("" if content is None else self._name(step, window, content, width))
         area = self._sectors(target)
         sentence, rows = self._sector_words(step, area.width)
         # Texts do not move from step to step: both places have theirs, one of them empty.
@@ -151,7 +151,7 @@ class CopyStage:
             outline(own, palette.focus, 0, palette.focus),
         ]  # fmt: skip
 
-    def _name(self, step: Step, window: Window, content: Content, room: float) -> str:
+    def _name(self, step: Step, window: Window, content: Content, width: float) -> str:
         """What a window shows: an array in its memory, or what C should be.
 
         Also which element the focused thread accesses that is no part of the array.
@@ -163,7 +163,7 @@ class CopyStage:
             name = f"<b>{content.array.name}</b>"
             return f"⚠ {name}[{wrong.cell}] is outside: {name} has {wrong.size}"
         kind = WITHOUT_FAULT if content.is_right else SPACE_NAMES[content.array.space]
-        return window.name(content, kind, self._letters, room)
+        return window.name(content, kind, self._letters, width)
 
     def windows(self, step: Step) -> Windows:
         """Where a value comes from, and where it goes."""
@@ -298,7 +298,7 @@ class CopyStage:
         """Where the sectors are: beside the lower window, or in its place if it is empty."""
         return replace(self._beside, left=self._lower.left) if target is None else self._beside
 
-    def _sector_words(self, step: Step, room: float) -> tuple[str, tuple[str, ...]]:
+    def _sector_words(self, step: Step, width: float) -> tuple[str, tuple[str, ...]]:
         """What the focused thread's warp moves: a name, and at most two lines."""
         request = self._global_request(step)
         letters = self._letters
@@ -317,7 +317,7 @@ class CopyStage:
         count = request.moved_sectors
         sectors = f"{count} sector" + ("s" if count != 1 else "")
         title = f"<b>Warp {request.warp}</b> {verb} {sectors}"
-        if text_width(f"Warp {request.warp} {verb} {sectors}", letters.name) > room:
+        if text_width(f"Warp {request.warp} {verb} {sectors}", letters.name) > width:
             title = f"<b>{sectors}</b>"
         useful, moved = request.useful_bytes, request.fetched_bytes
         of = "of " if is_load else "into "
@@ -327,7 +327,7 @@ class CopyStage:
             f"{useful} of {moved} bytes are used",
             f"{useful} of {moved} B used",
         )
-        return title, fit(wordings, letters.small, room, 2)
+        return title, fit(wordings, letters.small, width, 2)
 
     @property
     def _rows_top(self) -> float:

@@ -77,8 +77,8 @@ class CostsStage:
         ]
         names = []
         for one, count in zip(self._sums, counts, strict=True):
-            room = rows.width - text_width(count, letters.number) - letters.name
-            names.append(next(iter(fit(one.names, letters.name, room, 1)), ""))
+            width = rows.width - text_width(count, letters.number) - letters.name
+            names.append(next(iter(fit(one.names, letters.name, width, 1)), ""))
         return [
             words(points, [*lines, *[""] * LINES][:LINES], letters.sentence, palette.ink,
                   "middle right", SANS),
@@ -124,8 +124,8 @@ class CostsStage:
         """The conflicts, what a byte of global memory serves, and what a GPU took."""
         lines: tuple[str, ...] = ()
         for wordings in (self._conflicts(step), self._intensity(step), self._took):
-            room = LINES - len(lines)
-            lines += fit(wordings, self._letters.sentence, self._words.width, room)
+            free = LINES - len(lines)
+            lines += fit(wordings, self._letters.sentence, self._words.width, free)
         return lines
 
     def _conflicts(self, step: Step) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class FragmentsStage:
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
         self._model, self._palette, self._letters = model, palette, letters
-        self._room = areas.stage
+        self._area = areas.stage
         self._nearest = self._nearest_multiplications()
         names = {held.name for _, three in self._nearest for held in three}
         self._values = {name: values_by_step(model.recording, name) for name in names}
@@ -110,15 +110,15 @@ class FragmentsStage:
 
     def _place(self) -> tuple[Cells, Cells, Cells]:
         """The elements of a, of b and of the sums."""
-        room, label = self._room, LABEL * self._letters.name
+        area, label = self._area, LABEL * self._letters.name
         a, b, c = (held.fragment for held in self._nearest[0][1])
-        wide = (room.width - GAP) / (a.columns + c.columns)
-        high = (room.height - 2 * label) / (b.rows + c.rows)
+        wide = (area.width - GAP) / (a.columns + c.columns)
+        high = (area.height - 2 * label) / (b.rows + c.rows)
         wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
-        x, y = room.left + a.columns * wide + GAP, room.top + 2 * label + b.rows * high
+        x, y = area.left + a.columns * wide + GAP, area.top + 2 * label + b.rows * high
         return (
-            Cells(room.left, y, wide, high, a.rows, a.columns),
-            Cells(x, room.top + label, wide, high, b.rows, b.columns),
+            Cells(area.left, y, wide, high, a.rows, a.columns),
+            Cells(x, area.top + label, wide, high, b.rows, b.columns),
             Cells(x, y, wide, high, c.rows, c.columns),
         )
 
@@ -149,8 +149,8 @@ class FragmentsStage:
         names, points = [], []
         for cells, held in zip(self._cells, self._three(step), strict=True):
             size = f" {held.fragment.rows} × {held.fragment.columns}"
-            name, room = self._name_of(held), cells.right - cells.left
-            if text_width(name, letters.name, True) + text_width(size, letters.name) > room:
+            name, width = self._name_of(held), cells.right - cells.left
+            if text_width(name, letters.name, True) + text_width(size, letters.name) > width:
                 size = ""
             names.append(f"<b>{name}</b>{size}")
             points.append((cells.left, cells.top - 0.6 * letters.name))
@@ -163,8 +163,8 @@ class FragmentsStage:
 
     def _list(self, step: Step) -> tuple[list[str], list[tuple[float, float]], float]:
         """The focused lane's values of the fragment that a step accesses, else of its sums."""
-        letters, room, b = self._letters, self._room, self._cells[1]
-        free = b.bottom - room.top
+        letters, area, b = self._letters, self._area, self._cells[1]
+        free = b.bottom - area.top
         height = max(letters.small, min(letters.number, free / ((VALUES + 1) * VALUE_LINE)))
         count = min(VALUES + 1, int(free / (VALUE_LINE * height)))
         held, lines = self._shown(step), [""] * count
@@ -173,7 +173,7 @@ class FragmentsStage:
         if values is not None:
             each = [f"x[{i}] = {number(value)}" for i, value in enumerate(values[lane].tolist())]
             lines = [f"lane {lane} has", *each[: held.fragment.distinct]]
-        points = [(room.left, room.top + (i + 0.5) * VALUE_LINE * height) for i in range(count)]
+        points = [(area.left, area.top + (i + 0.5) * VALUE_LINE * height) for i in range(count)]
         return [*lines, *[""] * count][:count], points, round(height, 1)
 
     def shapes(self, step: Step) -> list[Shape]:

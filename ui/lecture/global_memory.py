@@ -99,12 +99,12 @@ class GlobalMemoryPanel:
             )  # fmt: skip
         return found, corner
 
-    def _place(self, room: Rectangle) -> dict[str, Cells]:
+    def _place(self, area: Rectangle) -> dict[str, Cells]:
         """The cells of A, B and C: with room for their numbers, if there is enough."""
         letters = self._letters
         M, N, K = self._product.M, self._product.N, self._product.K
         name = 1.3 * letters.small
-        across, down = room.width - GAP, room.height - GAP - name
+        across, down = area.width - GAP, area.height - GAP - name
         A, B, C = self._product.names
         longest = {one: self._reader.longest(self._arrays[one]) for one in (A, B, C)}
         least, height = letters.small, ROW * letters.small
@@ -122,10 +122,10 @@ class GlobalMemoryPanel:
         else:
             sizes = self._place_map(across, down)
         wide_k, wide_n, high_k, high_m = sizes
-        x, y = room.left + wide_k + GAP, room.top + high_k + GAP
+        x, y = area.left + wide_k + GAP, area.top + high_k + GAP
         return {
-            A: Cells(room.left, y, wide_k / K, high_m / M, M, K),
-            B: Cells(x, room.top, wide_n / N, high_k / K, K, N),
+            A: Cells(area.left, y, wide_k / K, high_m / M, M, K),
+            B: Cells(x, area.top, wide_n / N, high_k / K, K, N),
             C: Cells(x, y, wide_n / N, high_m / M, M, N),
         }
 
@@ -167,8 +167,8 @@ class GlobalMemoryPanel:
             for name, cells in self._maps.items()
         ]
         small = self._letters.small
-        room = c.right - c.left - text_width(names[2], small) - half
-        axes = next((text for text in self._axes if text_width(text, small) <= room), "")
+        width = c.right - c.left - text_width(names[2], small) - half
+        axes = next((text for text in self._axes if text_width(text, small) <= width), "")
         return [
             words([(c.left, c.bottom + 0.8 * small)], [axes], small, self._palette.faint,
                   "middle right", SANS),
@@ -376,10 +376,10 @@ def _axes(model: SceneModel) -> tuple[str, ...]:
     return ()
 
 
-def _divide(room: float, first: int, second: int) -> tuple[float, float]:
+def _divide(length: float, first: int, second: int) -> tuple[float, float]:
     """A length in two parts like two sizes, neither of them too thin."""
-    part = min(max(room * first / (first + second), THINNEST), room - THINNEST)
-    return part, room - part
+    part = min(max(length * first / (first + second), THINNEST), length - THINNEST)
+    return part, length - part
 
 
 def _head(x: float, y: float, across: bool) -> str:

@@ -88,8 +88,8 @@ class GridStage:
         self._below = Rectangle(stage.left, below, stage.right, below + LINES * line)
         self._launches = self._waves_of_launches()
         waves = len(self._launches) * WAVE_LINE * letters.small
-        room = Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom - waves)
-        self._gpu = self._place_gpu(room)
+        area = Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom - waves)
+        self._gpu = self._place_gpu(area)
         self._bars = [
             Rectangle(
                 stage.left, stage.bottom - (i + WAVE / WAVE_LINE) * WAVE_LINE * letters.small,
@@ -98,27 +98,27 @@ class GridStage:
             for i in reversed(range(len(self._launches)))
         ]  # fmt: skip
 
-    def _place(self, room: Rectangle) -> None:
+    def _place(self, area: Rectangle) -> None:
         """The tiles of A and of B, and the blocks of C."""
         terms, gap = self._terms, GAP if self._terms else 0.0
         size = min(
-            (room.width - gap) / (terms + self._across), (room.height - gap) / (terms + self._down),
+            (area.width - gap) / (terms + self._across), (area.height - gap) / (terms + self._down),
             LARGEST * self._letters.small,
         )  # fmt: skip
-        x, y = room.left + terms * size + gap, room.top + terms * size + gap
-        self._a = Cells(room.left, y, size, size, self._down, terms)
-        self._b = Cells(x, room.top, size, size, terms, self._across)
+        x, y = area.left + terms * size + gap, area.top + terms * size + gap
+        self._a = Cells(area.left, y, size, size, self._down, terms)
+        self._b = Cells(x, area.top, size, size, terms, self._across)
         self._c = Cells(x, y, size, size, self._down, self._across)
 
-    def _place_gpu(self, room: Rectangle) -> Cells | None:
+    def _place_gpu(self, area: Rectangle) -> Cells | None:
         """A cell for each multiprocessor, in as square cells as there is room for."""
-        if not self._devices or room.height <= 0:
+        if not self._devices or area.height <= 0:
             return None
         count = self._devices[0].multiprocessors
-        rows = max(1, round(math.sqrt(count * room.height / room.width)))
+        rows = max(1, round(math.sqrt(count * area.height / area.width)))
         columns = -(-count // rows)
-        size = min(room.width / columns, room.height / rows)
-        return Cells(room.left, room.top, size, size, rows, columns)
+        size = min(area.width / columns, area.height / rows)
+        return Cells(area.left, area.top, size, size, rows, columns)
 
     def _waves_of_launches(self) -> list[tuple[str, int, float]]:
         """The launch shown, and a large one: its name, its waves, and how full the last is."""

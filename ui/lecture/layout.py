@@ -30,7 +30,7 @@ TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
 STRIP = 3.2  # of a small letter, the clock's strip under the timeline
 TALL_STRIP = 5.7  # of a small letter, the same on a phone, with more lines of words
-LEAST_ROOM = 40  # of a small letter, the height of a room that has a strip
+LEAST_HEIGHT = 40  # of a small letter, the height of an area that has a strip
 # Lines of the sentence, of the warp's and of the ledger: the first that leave the source enough.
 TEXT_LINES = ((3, 2, 2), (2, 1, 1), (2, 1, 0), (1, 1, 0))
 WITHOUT_ALGEBRA = ((4, 2, 1), *TEXT_LINES[1:])  # where no product has a line of the ledger
@@ -101,7 +101,7 @@ def _wide(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> Le
     edge = 0.9 * letters.source
     top = 1.9 * letters.heading
     strip = STRIP * letters.small
-    has_strip = has_clock and height >= LEAST_ROOM * letters.small
+    has_strip = has_clock and height >= LEAST_HEIGHT * letters.small
     bottom = height - strip if has_strip else height
     timeline = Rectangle(
         edge, bottom - 2.9 * letters.small, width - edge, bottom - 0.5 * letters.small
@@ -142,15 +142,15 @@ def with_places(
     the foot of the chip; bars is how many are under global memory, which has far_share of the
     width beside the chip.
     """
-    room, gap = areas.stage, 0.6 * letters.name
+    area, gap = areas.stage, 0.6 * letters.name
     if tall:
-        border = room.top + TALL_FAR_SHARE * room.height
-        far = replace(room, bottom=border - gap / 2)
-        chip = replace(room, top=border + gap / 2)
+        border = area.top + TALL_FAR_SHARE * area.height
+        far = replace(area, bottom=border - gap / 2)
+        chip = replace(area, top=border + gap / 2)
     else:
-        border = room.left + far_share * room.width
-        far = replace(room, right=border - gap / 2)
-        chip = replace(room, left=border + gap / 2)
+        border = area.left + far_share * area.width
+        far = replace(area, right=border - gap / 2)
+        chip = replace(area, left=border + gap / 2)
     inset, title = 0.7 * letters.name, TITLE * letters.name
     stage = Rectangle(chip.left + inset, chip.top + title, chip.right - inset, chip.bottom - inset)
     maps = Rectangle(

@@ -146,8 +146,8 @@ class LedgerPanel:
 
         total = f"{C}{y}{separate}{x}"
         every = f"{total} = {' + '.join(term(t) for t in range(count))}"
-        room = min(2, self._count - len(self._fit(self._hazard(step), self._count)))
-        if count == 1 or len(self._wrap(every)) <= room:
+        free = min(2, self._count - len(self._fit(self._hazard(step), self._count)))
+        if count == 1 or len(self._wrap(every)) <= free:
             return (every,)
         at = current
         if at is None:  # before the first product, or after the last

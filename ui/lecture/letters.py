@@ -80,10 +80,10 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     return width * size * (1.13 if bold else 1.0)
 
 
-def cut_name(name: str, height: float, room: float) -> str:
+def cut_name(name: str, height: float, width: float) -> str:
     """A name in bold, cut where it is wider than its room."""
     shown = name
-    while text_width(shown, height, True) > room and len(shown) > 1:
+    while text_width(shown, height, True) > width and len(shown) > 1:
         shown = f"{shown.removesuffix('…')[:-1]}…"
     return f"<b>{shown}</b>"
 
@@ -94,24 +94,24 @@ def mono_width(count: int, size: float) -> float:
 
 
 @functools.lru_cache(maxsize=8192)
-def wrap(text: str, size: float, room: float, most: int) -> tuple[str, ...] | None:
+def wrap(text: str, size: float, width: float, most: int) -> tuple[str, ...] | None:
     """A proportional text as lines of at most `room` pixels; None if it needs more than `most`."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if text_width(longer, size) <= room or not lines[-1]:
+        if text_width(longer, size) <= width or not lines[-1]:
             lines[-1] = longer
         else:
             lines.append(word)
-    if len(lines) > most or any(text_width(line, size) > room for line in lines):
+    if len(lines) > most or any(text_width(line, size) > width for line in lines):
         return None
     return tuple(lines)
 
 
-def fit(texts: tuple[str, ...], size: float, room: float, most: int) -> tuple[str, ...]:
+def fit(texts: tuple[str, ...], size: float, width: float, most: int) -> tuple[str, ...]:
     """The lines of the first of several wordings that fits; none if no wording does."""
     for text in texts:
-        lines = wrap(text, size, room, most)
+        lines = wrap(text, size, width, most)
         if lines is not None:
             return lines
     return ()

@@ -23,8 +23,8 @@ BAR, ROW = 1.2, 1.5  # of a small letter: a bar's height, and from one row to th
 LINE = 1.4  # of its letters, a line of words
 ABOVE = 0.5  # of a small letter, over the first bar
 MOST_LINES = 6  # of one sentence, on a phone
-LEAST_ROOM = 40  # of a small letter, the height of a room that has the bars and sentences
-WHOLE_ROOM = 50  # the same with the sentence on why counts and clock differ
+LEAST_HEIGHT = 40  # of a small letter, the height of an area that has the bars and sentences
+WHOLE_HEIGHT = 50  # the same with the sentence on why counts and clock differ
 WIDEST = "inner loop: 99,999 cycles a tile, 99.9%"  # beside a bar
 
 Clocks = tuple[Clock | None, Clock | None]
@@ -49,10 +49,10 @@ class ClockWords:
     height: float  # pixels; 0 where there is nothing to show
 
 
-def say_clocks(clocks: Clocks, letters: Letters, width: float, room: float | None) -> ClockWords:
+def say_clocks(clocks: Clocks, letters: Letters, width: float, height: float | None) -> ClockWords:
     """The sentences for a width; room is the height of the whole sheet, None on a phone."""
     known = [clock for clock in clocks if clock is not None]
-    if not known or (room is not None and room < LEAST_ROOM * letters.small):
+    if not known or (height is not None and height < LEAST_HEIGHT * letters.small):
         return ClockWords((), 0.0)
     small, setting = letters.small, known[0].setting.beside(known[-1].setting).whole
     if tiles_of_same_work(known[0], known[-1]) != 1:
@@ -64,7 +64,7 @@ def say_clocks(clocks: Clocks, letters: Letters, width: float, room: float | Non
             (compare(left.trace, right.trace), letters.name),
             (compare_counts(left.trace, right.trace), small),
         ]
-        if room is None or room >= WHOLE_ROOM * small:
+        if height is None or height >= WHOLE_HEIGHT * small:
             sentences.append((explain(left.trace, right.trace), small))
     lines: list[Line] = []
     top = 0.2 * small
@@ -73,15 +73,15 @@ def say_clocks(clocks: Clocks, letters: Letters, width: float, room: float | Non
             lines.append(Line(line, size, top))
             top += LINE * size
     # The setting stands at the right of a short line, else it has lines of its own.
-    room_of = [one for one in lines if text_width(one.text, one.size) + text_width(
+    with_setting = [one for one in lines if text_width(one.text, one.size) + text_width(
         setting, small) + 2 * small <= width]  # fmt: skip
-    if room_of:
-        lines.append(Line(setting, small, room_of[-1].top, True, True))
+    if with_setting:
+        lines.append(Line(setting, small, with_setting[-1].top, True, True))
     else:
         for line in wrap(setting, small, width, MOST_LINES) or ():
             lines.append(Line(line, small, top, True))
             top += LINE * small
-    rows = ROW if room is not None else ROW + LINE
+    rows = ROW if height is not None else ROW + LINE
     return ClockWords(tuple(lines), (ABOVE + 2 * rows) * small + top + 0.4 * small)
 
 

@@ -90,23 +90,23 @@ def _wide(look: Look, letters: Letters, clock: float) -> PairAreas:
 
 
 def _side(
-    letters: Letters, heading: Rectangle, room: Rectangle,
+    letters: Letters, heading: Rectangle, area: Rectangle,
     text_lines: tuple[tuple[int, int], ...],
 ) -> tuple[Rectangle, Areas, Rectangle]:  # fmt: skip
     """A scene's heading, areas and counts."""
     gap = 0.4 * letters.sentence
-    left, right = room.left, room.right
-    height = counts_height(letters, _count_columns(letters, room.width))
-    counts = Rectangle(left, room.bottom - height, right, room.bottom)
+    left, right = area.left, area.right
+    height = counts_height(letters, _count_columns(letters, area.width))
+    counts = Rectangle(left, area.bottom - height, right, area.bottom)
     for sentence_lines, ledger_rows in text_lines:
         ledger_top = counts.top - ledger_rows * 1.35 * letters.name - 2
         sentence_top = (
             ledger_top - 1.42 * (1 + sentence_lines) * letters.sentence - 1.35 * letters.small
         )  # fmt: skip
         source_top = sentence_top - gap - STRIP_ROWS * LINE * letters.source - 1
-        if source_top - gap - room.top >= LEAST_STAGE * room.height:
+        if source_top - gap - area.top >= LEAST_STAGE * area.height:
             break
-    stage = Rectangle(left, room.top, right, source_top - gap)
+    stage = Rectangle(left, area.top, right, source_top - gap)
     side = min(0.36 * stage.width, 0.36 * stage.height)
     maps = Rectangle(left, stage.top, left + side, stage.top + side)
     areas = Areas(

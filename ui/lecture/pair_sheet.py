@@ -98,7 +98,7 @@ class Headings:
         return [words(points, texts, self._letters.heading, self._palette.ink, "middle right",
                       SANS)]  # fmt: skip
 
-    def title(self, step: Pair, side: int, before: list[str], room: float) -> str:
+    def title(self, step: Pair, side: int, before: list[str], width: float) -> str:
         """Which scene it is, whether it waits for the other, and where it is, behind some texts.
 
         The first text is bold. As much as there are pixels for: of a long name only the kernel's.
@@ -106,11 +106,11 @@ class Headings:
         size, name = self._letters.heading, self._names[side]
         place = place_words(self._models[side], step.sides[side])
         rest = place if step.moves[side] else [WAITS, *place]
-        if text_width(" · ".join([*before, name]), size, bold=True) > room:
+        if text_width(" · ".join([*before, name]), size, bold=True) > width:
             name = name.partition(",")[0]
         texts = [*before, name, *rest]
         wider = text_width(texts[0], size, bold=True) - text_width(texts[0], size)
-        return fit_title(texts, size, room - wider)
+        return fit_title(texts, size, width - wider)
 
     def shapes(self, step: Pair) -> list[Shape]:
         """The line between the sides."""

@@ -30,7 +30,7 @@ class PlacesPanel:
     """The frames of both places, their names, the wait for a value there, and the bars."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, room: Rectangle,
+        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, area: Rectangle,
         has_grid: bool, most: int | None = None,
     ) -> None:  # fmt: skip
         """room is that of the bars.
@@ -48,13 +48,13 @@ class PlacesPanel:
         self._most = most or max(self._loads[-1] if self._loads else 0,
                                  self._naive[-1] if self._naive else 0, 1)  # fmt: skip
         self._rows = BARS if most is None else 1
-        self._room = room
-        each = room.height / self._rows
+        self._area = area
+        each = area.height / self._rows
         size = min(each / HIGH_BAR_ROW, letters.name)
         self._has_words_above = size >= letters.small
         self._size = size if self._has_words_above else letters.small
         self._line = each if self._has_words_above else 1.35 * self._size
-        self._top = room.bottom - self._rows * self._line
+        self._top = area.bottom - self._rows * self._line
 
     def static(self) -> list[Trace]:
         """The names, and how long a value takes from each place."""
@@ -76,13 +76,13 @@ class PlacesPanel:
         ):  # fmt: skip
             y = frame.top + 0.5 * TITLE * letters.name
             left, right = frame.left + 0.7 * letters.name, frame.right - 0.7 * letters.name
-            room = right - left
-            if text_width(title, letters.name, True) > room:
+            width = right - left
+            if text_width(title, letters.name, True) > width:
                 title = title.partition(":")[0]
             taken = text_width(title, letters.name, True)
-            if taken + text_width(wait, letters.small) + letters.name > room:
+            if taken + text_width(wait, letters.small) + letters.name > width:
                 wait = wait.rpartition(": ")[2]
-            if taken + text_width(wait, letters.small) + letters.name > room:
+            if taken + text_width(wait, letters.small) + letters.name > width:
                 wait = ""
             traces.append(
                 words([(left, y)], [f"<b>{title}</b>"], letters.name, palette.ink, "middle right",
@@ -98,7 +98,7 @@ class PlacesPanel:
         palette, bars = self._palette, self._bars(step)
         points = [
             (whole.left, whole.top - 0.75 * self._size) if self._has_words_above
-            else (self._room.right, (whole.top + whole.bottom) / 2)
+            else (self._area.right, (whole.top + whole.bottom) / 2)
             for whole, *_ in bars
         ]  # fmt: skip
         return [
@@ -112,7 +112,7 @@ class PlacesPanel:
         rows = [(f"{kernel} loads", self._loads[step.number])]
         if self._naive is not None and kernel != "naive":
             rows.insert(0, ("naive loads", self._naive[step.number]))
-        area, size, found = self._room, self._size, []
+        area, size, found = self._area, self._size, []
         longest = max(text_width(f"{name} {self._most:,}", size) for name, _ in rows)
         beside = 0.0 if self._has_words_above else longest + 10
         for i, (name, count) in enumerate(rows, self._rows - len(rows)):

@@ -72,8 +72,8 @@ class ProductStage:
         self._drawn: tuple[int, Contents] = (-1, (None, None, None))
         self._lit_cells: dict[tuple[int | None, int], frozenset[int]] = {}
         self._left, self._top, self._sums = self._windows(areas.corner)
-        written, sectors = self._free_rooms()
-        self._written_room = written
+        written, sectors = self._free_areas()
+        self._written_area = written
         self._sectors = Sectors(model, palette, letters, sectors) if self._has_far else None
 
     def matches(self, step: Step) -> bool:
@@ -178,19 +178,19 @@ class ProductStage:
         )
         return left, top, sums
 
-    def _free_rooms(self) -> tuple[Rectangle, Rectangle]:
+    def _free_areas(self) -> tuple[Rectangle, Rectangle]:
         """Where the product is written, and the sectors: left of the upper factor.
 
         Where both factors are in global memory, side by side above the sums.
         """
-        room, gap = self._box, 0.8 * self._letters.name
+        area, gap = self._box, 0.8 * self._letters.name
         label = 1.7 * self._letters.name
         if self._is_near(self._board.top) or self._is_near(self._board.left):
-            free = Rectangle(room.left, room.top, self._sums.cells.left - gap,
+            free = Rectangle(area.left, area.top, self._sums.cells.left - gap,
                              self._left.cells.top - label)  # fmt: skip
             return free, free
-        free = replace(room, bottom=self._sums.cells.top - label)
-        middle = room.left + WRITTEN_SHARE * room.width
+        free = replace(area, bottom=self._sums.cells.top - label)
+        middle = area.left + WRITTEN_SHARE * area.width
         return replace(free, right=middle), replace(free, left=middle + gap)
 
     def _is_near(self, factor: Factor) -> bool:
@@ -224,31 +224,31 @@ class ProductStage:
             if all(value is not None for value in values):
                 texts = [f"{sign}{number(value)}" for sign, value in
                          zip(SIGNS, values, strict=True)]  # fmt: skip
-        room = self._written_room
+        area = self._written_area
         longest = max(self._longest_of(self._board.left), self._longest_of(self._board.top),
                       self._longest_sum) + len(SIGNS[0])  # fmt: skip
         size = min(
-            room.width / (longest * MONO_WIDTH), LARGEST_WRITTEN * self._letters.number,
-            room.height / (len(SIGNS) * WRITTEN),
+            area.width / (longest * MONO_WIDTH), LARGEST_WRITTEN * self._letters.number,
+            area.height / (len(SIGNS) * WRITTEN),
         )  # fmt: skip
         if size < self._letters.number:
             texts, size = [""] * len(SIGNS), self._letters.number
-        points = [(room.right, room.top + (i + 0.5) * WRITTEN * size) for i in range(len(SIGNS))]
+        points = [(area.right, area.top + (i + 0.5) * WRITTEN * size) for i in range(len(SIGNS))]
         return words(points, texts, round(size, 1), self._palette.focus, "middle left",
                      meta="written")  # fmt: skip
 
     def _registers(self, step: Step) -> Trace:
         """What the focused thread's variables hold, where no product and no sectors stand."""
-        room, size = self._written_room, self._letters.number
-        count = max(1, int(room.height / (WRITTEN * size)))
+        area, size = self._written_area, self._letters.number
+        count = max(1, int(area.height / (WRITTEN * size)))
         lines: list[str] = []
         if self._sectors is not None and not (self._has_focus(step) or self._sectors.moves(step)):
             given = {parameter.name for parameter in self._model.recording.kernel.parameters}
             for name, values in step.registers.items():
                 if values.ndim == 1 and name not in given:
                     text = f"{name} = {number(values[self._model.thread])}"
-                    lines += [text] if text_width(text, size) <= room.width else []
-        points = [(room.left, room.top + (i + 0.5) * WRITTEN * size) for i in range(count)]
+                    lines += [text] if text_width(text, size) <= area.width else []
+        points = [(area.left, area.top + (i + 0.5) * WRITTEN * size) for i in range(count)]
         return words(points, [*lines[-count:], *[""] * count][:count], size, self._palette.ink,
                      "middle right", SANS, meta="registers")  # fmt: skip
 
@@ -378,9 +378,9 @@ class ProductStage:
         points, texts = [], []
         for window, content, kind in zip(windows, contents, kinds, strict=True):
             x = window.cells.left
-            room = self._sums.cells.left - x if window is self._left else self._box.right - x
+            width = self._sums.cells.left - x if window is self._left else self._box.right - x
             points.append((x, window.cells.top - 0.75 * letters.name))
-            texts.append("" if content is None else window.name(content, kind, letters, room - 4))
+            texts.append("" if content is None else window.name(content, kind, letters, width - 4))
         return words(points, texts, letters.name, self._palette.ink, "middle right", SANS)
 
     def _plane(self) -> str:

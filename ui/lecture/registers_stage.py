@@ -147,14 +147,14 @@ class RegistersStage:
         column is left out.
         """
         thread, places = self._model.thread, 2 * self._count
-        room = self._list.width / 2 - 4
+        width = self._list.width / 2 - 4
         entries = []
         for name in self._names:
             values = step.registers.get(name)
             if values is None or values.ndim != 1:
                 continue
             text = f"{name} = {number(values[thread])}"
-            if mono_width(len(text), self._letters.number) * 1.05 <= room:
+            if mono_width(len(text), self._letters.number) * 1.05 <= width:
                 entries.append((text, name == self._changed[step.number]))
         entries = entries[-places:]
         return [*entries, *[("", False)] * (places - len(entries))]
@@ -166,8 +166,8 @@ class RegistersStage:
         else:
             name, before, after = self._changed[step.number], "", " of each thread"
         where = ", threadIdx.x to the right"
-        room = self._window.cells.columns * max(self._window.cells.width, 1) + 40
-        if text_width(f"{before}{name}{after}{where}", self._letters.name) > room:
+        width = self._window.cells.columns * max(self._window.cells.width, 1) + 40
+        if text_width(f"{before}{name}{after}{where}", self._letters.name) > width:
             where = ""
         return f"{before}<b>{name}</b>{after}{where}"
 

@@ -30,7 +30,7 @@ class Sectors:
     """A row for each sector that a warp moves at a step, a column for each array it moves."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, room: Rectangle
+        self, model: SceneModel, palette: Palette, letters: Letters, area: Rectangle
     ) -> None:
         self._model, self._palette, self._letters = model, palette, letters
         self._requests: dict[int, tuple[Request, ...]] = {}
@@ -39,10 +39,10 @@ class Sectors:
                   for step in steps]  # fmt: skip
         self._count = max([1, *map(len, arrays)])
         gap = 0.8 * letters.small
-        each = (room.width - (self._count - 1) * gap) / self._count
+        each = (area.width - (self._count - 1) * gap) / self._count
         self._places = [
-            Rectangle(left, room.top + LABELS * letters.small, left + each, room.bottom)
-            for left in (room.left + i * (each + gap) for i in range(self._count))
+            Rectangle(left, area.top + LABELS * letters.small, left + each, area.bottom)
+            for left in (area.left + i * (each + gap) for i in range(self._count))
         ]
 
     def moves(self, step: Step) -> bool:

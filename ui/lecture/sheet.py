@@ -379,10 +379,10 @@ class LectureSheet:
         model = self._model
         texts = [f"Step {step.number + 1} of {len(model.recording.steps)}"]
         texts += [*zoom_words(self._held), *place_words(model, step)]
-        room = self.areas.width - 2 * self.areas.heading[0]
+        width = self.areas.width - 2 * self.areas.heading[0]
         if not self.areas.tall:
-            room -= self._key_width
-        return fit_title(texts, self.letters.heading, room)
+            width -= self._key_width
+        return fit_title(texts, self.letters.heading, width)
 
 
 def _far_share(model: SceneModel) -> float:
@@ -420,10 +420,10 @@ def shown_warps(model: SceneModel, look: Look) -> int:
     return -(-recording.launch.threads // WARP_SIZE) if is_shown else 0
 
 
-def fit_title(texts: list[str], size: float, room: float) -> str:
+def fit_title(texts: list[str], size: float, width: float) -> str:
     """The first text in bold, and as many of the others as there are pixels for."""
     shown = list(texts)
-    while text_width(" · ".join(shown), size) > room and len(shown) > 1:
+    while text_width(" · ".join(shown), size) > width and len(shown) > 1:
         shown.pop()
     return " · ".join([f"<b>{shown[0]}</b>", *shown[1:]])
 

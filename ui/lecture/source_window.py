@@ -83,9 +83,9 @@ class SourceWindow:
         self._runs = count_runs(model.recording)
         self._starts = self._window_starts()
 
-    def _last_start(self, room: int) -> int:
+    def _last_start(self, rows: int) -> int:
         """The first row, a line's, from where all that follows has room: no row is left free."""
-        first = max(0, len(self._rows) - room)
+        first = max(0, len(self._rows) - rows)
         return next(
             i for i in range(first, len(self._rows)) if self._first_row[self._rows[i].line] == i
         )

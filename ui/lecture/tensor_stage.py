@@ -72,18 +72,18 @@ class TensorStage:
             below = replace(below, left=left, right=right)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT + 1, letters.small)
         is_beside = beside.width >= needed and areas.chip is None
-        self._room = beside if is_beside else below
+        self._area = beside if is_beside else below
         self._tiles = self._place_tiles(areas, taken, is_beside)
         self._row = ROW * letters.number
-        if LOWEST_ROW * letters.number <= self._room.height / ALL_ROWS <= self._row:
-            self._row = self._room.height / ALL_ROWS
-        each = self._room.height / self._rows_needed()
+        if LOWEST_ROW * letters.number <= self._area.height / ALL_ROWS <= self._row:
+            self._row = self._area.height / ALL_ROWS
+        each = self._area.height / self._rows_needed()
         self._row = max(self._row, min(each, TALLEST_ROW * letters.number))
-        self._count = max(FEWEST, int(self._room.height / self._row + 0.01))
+        self._count = max(FEWEST, int(self._area.height / self._row + 0.01))
         label = text_width(LABEL, letters.small)
-        for_bits = (self._room.width - label) / ((BITS + CUT) * MONO_WIDTH)
+        for_bits = (self._area.width - label) / ((BITS + CUT) * MONO_WIDTH)
         self._size = min(letters.number, for_bits)
-        self._line = self._room.right - mono_width(CUT, self._size)  # right of the last kept bit
+        self._line = self._area.right - mono_width(CUT, self._size)  # right of the last kept bit
 
     def _place_tiles(self, areas: Areas, taken: float, is_beside: bool) -> Rectangle | None:
         """Where the tiles are: under the maps, or above the bits where maps have another place."""
@@ -107,16 +107,16 @@ class TensorStage:
         """The labels, the bits that count, and the bits that are cut off."""
         rows = self._rows(step)
         rows += [_Row("")] * (self._count - len(rows))
-        heights = [self._room.top + (i + 0.5) * self._row for i in range(len(rows))]
+        heights = [self._area.top + (i + 0.5) * self._row for i in range(len(rows))]
         labels, kept, cut = zip(*((row.label, row.kept, row.cut) for row in rows), strict=True)
         held = f"lane {self._model.thread % WARP_SIZE} holds"
-        tiles = self._tiles or self._room
+        tiles = self._tiles or self._area
         corner = tiles.left, tiles.top - 0.8 * self._letters.name
         is_told = self._tiles is not None and multiplication(step) is not None
         return [
             words([corner], [held if is_told else ""], self._letters.small, self._palette.ink,
                   "middle right", SANS),
-            words([(self._room.left, y) for y in heights], labels, self._letters.small,
+            words([(self._area.left, y) for y in heights], labels, self._letters.small,
                   self._palette.ink, "middle right", SANS),
             words([(self._line, y) for y in heights], kept, self._size, self._palette.ink,
                   "middle left"),
@@ -132,7 +132,7 @@ class TensorStage:
         palette, path, frames, taken, held = self._palette, "", "", "", ""
         call = multiplication(step)
         if call is not None:
-            path = f"M{self._line:.1f},{self._room.top:.1f}V{self._room.bottom:.1f}"
+            path = f"M{self._line:.1f},{self._area.top:.1f}V{self._area.bottom:.1f}"
             frames, taken, held = self._draw_tiles(call)
         kept, cut = self._draw_fields(step)
         return [
@@ -147,9 +147,9 @@ class TensorStage:
     def _draw_fields(self, step: Step) -> tuple[str, str]:
         """Paths: behind each row the bits that an instruction's sum has, and those that are cut."""
         kept = cut = ""
-        left, right = self._line - mono_width(BITS, self._size), self._room.right
+        left, right = self._line - mono_width(BITS, self._size), self._area.right
         for i, row in enumerate(self._rows(step)[: self._count]):
-            middle, half = self._room.top + (i + 0.5) * self._row, 0.5 * FIELD * self._row
+            middle, half = self._area.top + (i + 0.5) * self._row, 0.5 * FIELD * self._row
             if row.has_bits:
                 kept += box(left, middle - half, self._line, middle + half)
                 cut += box(self._line, middle - half, right, middle + half)
@@ -160,18 +160,18 @@ class TensorStage:
 
         They stand as a product does on a blackboard: B above C, A left of it.
         """
-        room = self._tiles
-        if room is None:
+        area = self._tiles
+        if area is None:
             return "", "", ""
         a, b, c = (parse_fragment(call.texts[number]) for number in (1, 2, 3))
         assert a is not None
         assert b is not None
         assert c is not None
-        wide = (room.width - GAP) / (a.columns + c.columns)
-        high = (room.height - GAP) / (b.rows + c.rows)
+        wide = (area.width - GAP) / (a.columns + c.columns)
+        high = (area.height - GAP) / (b.rows + c.rows)
         wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
-        left, top = room.left + a.columns * wide + GAP, room.top + b.rows * high + GAP
-        places = ((a, room.left, top), (b, left, room.top), (c, left, top))
+        left, top = area.left + a.columns * wide + GAP, area.top + b.rows * high + GAP
+        places = ((a, area.left, top), (b, left, area.top), (c, left, top))
         frames = taken = held = ""
         lane = self._model.thread % WARP_SIZE
         rows, columns = c.positions()
@@ -182,8 +182,8 @@ class TensorStage:
             cells = zip(*(each[lane].tolist() for each in fragment.positions()), strict=True)
             for i, j in sorted(set(cells)):
                 held += box(x + j * wide, y + i * high, x + (j + 1) * wide, y + (i + 1) * high)
-        taken += box(room.left, top + row * high, left - GAP, top + (row + 1) * high)
-        taken += box(left + column * wide, room.top, left + (column + 1) * wide, top - GAP)
+        taken += box(area.left, top + row * high, left - GAP, top + (row + 1) * high)
+        taken += box(left + column * wide, area.top, left + (column + 1) * wide, top - GAP)
         return frames, taken, held
 
     def motions(self, step: Step) -> list[Motion]:
@@ -236,8 +236,8 @@ class TensorStage:
         return [*rows, _row(label, int(result / addition.unit), 0.0, addition)]
 
     def _said(self, sentence: str) -> list[_Row]:
-        room = self._room.width
-        return [_Row(line) for line in fit((sentence,), self._letters.number, room, 2)]
+        width = self._area.width
+        return [_Row(line) for line in fit((sentence,), self._letters.number, width, 2)]
 
     def _addition(
         self, step: Step, call: Call

@@ -37,8 +37,8 @@ class ThreadsStage:
         )
         threads, cells = self.rows.threads, self.rows.cells
         titles = (f"the block's {threads} threads, one row per warp", "one row per warp", "")
-        room = stage.right - cells.left
-        self._title = next(text for text in titles if text_width(text, letters.name) <= room)
+        width = stage.right - cells.left
+        self._title = next(text for text in titles if text_width(text, letters.name) <= width)
 
     def matches(self, step: Step) -> bool:
         """Whether the stage can show a step: any."""
@@ -83,18 +83,18 @@ class ThreadsStage:
 
     def _describe_absent(self, come: int, missing: tuple[Absent, ...]) -> tuple[str, ...]:
         """Who waits in vain, and where the others are."""
-        letters, room = self._letters, self._words.width
+        letters, width = self._letters, self._words.width
         first = f"⚠ Only {come} of {self.rows.threads} threads reach this barrier."
-        lines = list(fit((first,), letters.sentence, room, LINES))
+        lines = list(fit((first,), letters.sentence, width, LINES))
         for group in missing:
             text = describe_absent(self._model.recording, group)
-            lines += fit((f"{text[0].upper()}{text[1:]}.",), letters.sentence, room,
+            lines += fit((f"{text[0].upper()}{text[1:]}.",), letters.sentence, width,
                          LINES - len(lines))  # fmt: skip
         return tuple(lines)
 
     def _describe(self, step: Step) -> tuple[str, ...]:
         """How many wait, run, and are yet to come."""
-        letters, room = self._letters, self._words.width
+        letters, width = self._letters, self._words.width
         waits = int(self.rows.waiting[step.number].sum())
         active = int(step.active.sum())
         total = self.rows.threads
@@ -120,5 +120,5 @@ class ThreadsStage:
         thread = format_index(unravel(self._model.thread, block), block)
         warp = self._model.thread // WARP_SIZE
         who = f"Thread {thread} is lane {self._model.thread % WARP_SIZE} of warp {warp}."
-        first = fit((text,), letters.sentence, room, LINES)
-        return (*first, *fit((who,), letters.sentence, room, LINES - len(first)))
+        first = fit((text,), letters.sentence, width, LINES)
+        return (*first, *fit((who,), letters.sentence, width, LINES - len(first)))

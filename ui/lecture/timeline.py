@@ -199,11 +199,11 @@ class LectureTimeline(Timeline):
                 continue
             name = f"{noun} {tile + 1}"
             wordings = [] if warp is None else [f"warp {warp}: {name}", f"warp {warp}"]
-            room = len(steps) * self._row.width - 6
+            width = len(steps) * self._row.width - 6
             x = self._box.left + steps[0] * self._row.width
             for text in (*wordings, name, str(tile + 1)):
                 right = x + text_width(text, small)
-                if right - x <= room or text == str(tile + 1):
+                if right - x <= width or text == str(tile + 1):
                     break
             is_free = all(right + small <= left or end + small <= x for left, end, _ in taken)
             if is_free and right <= self._box.right:
@@ -266,10 +266,10 @@ def _named_phases(model: SceneModel) -> list[Phase]:
     return [phase for phase in PHASES if phase in model.phases and phase is not Phase.OTHER]
 
 
-def short_names(names: tuple[str, str], size: float, room: float) -> tuple[str, str]:
+def short_names(names: tuple[str, str], size: float, width: float) -> tuple[str, str]:
     """Names that have room and tell the sides apart: as they are, the kernels', else the places."""
     kernels = names[0].partition(",")[0], names[1].partition(",")[0]
     for pair in (names, kernels):
-        if pair[0] != pair[1] and all(text_width(name, size) <= room for name in pair):
+        if pair[0] != pair[1] and all(text_width(name, size) <= width for name in pair):
             return pair
     return "left", "right"

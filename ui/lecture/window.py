@@ -133,10 +133,10 @@ class Window:
             found[row, column] = bool(mine and its) and mine != its
         return found
 
-    def name(self, content: Content, kind: str, letters: Letters, room: float) -> str:
+    def name(self, content: Content, kind: str, letters: Letters, width: float) -> str:
         """The array's name, where it is, and which rows and columns are shown if not all are.
 
-        As much of it as fits into `room` pixels.
+        As much of it as fits into `width` pixels.
         """
         name = f"<b>{content.array.name}</b>"
         (row, column), (rows, columns) = content.start, content.shape
@@ -157,7 +157,7 @@ class Window:
             )  # fmt: skip
         for text in texts:
             plain = text.replace("<b>", "").replace("</b>", "")
-            if text_width(plain, letters.name) <= room:
+            if text_width(plain, letters.name) <= width:
                 return text
         return texts[-1]
 

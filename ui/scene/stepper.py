@@ -72,7 +72,7 @@ class Reported:
     """What the stepper reports. Its numbers and texts may be any: a browser can send anything."""
 
     place: Place
-    room: Look | None  # that the page leaves the figure
+    viewport: Look | None  # the space that the page leaves the figure
     click: Click | None
     choice: Choice | None
 
@@ -114,15 +114,15 @@ def draw_stepper(shown: Shown, navigation: Mapping[str, Any], figure: bytes) -> 
         "usual": shown.usual,
         "first": shown.steps.start, "end": shown.steps.stop, "stops": dict(navigation),
         "name": shown.name, "address": dict(shown.address),
-        "room": {"width": look.width, "height": look.height, "presenting": look.presenting},
+        "viewport": {"width": look.width, "height": look.height, "presenting": look.presenting},
     }  # fmt: skip
     stepper, _ = _register_components()
     stepper(
         key=KEY,
         data=json.dumps(header).encode() + b"\n" + figure,
-        default={"at": None, "room": None},
+        default={"at": None, "viewport": None},
         on_at_change=lambda: None,
-        on_room_change=lambda: None,
+        on_viewport_change=lambda: None,
         on_clicked_change=lambda: None,
         on_chosen_change=lambda: None,
     )
@@ -132,7 +132,7 @@ def read_stepper() -> Reported:
     """What the stepper that the page drew last reports."""
     found = st.session_state.get(KEY) or {}
     return Reported(
-        parse(Place, found.get("at")) or NOWHERE, parse_viewport(found.get("room")),
+        parse(Place, found.get("at")) or NOWHERE, parse_viewport(found.get("viewport")),
         parse(Click, found.get("clicked")), parse(Choice, found.get("chosen")),
     )  # fmt: skip
 

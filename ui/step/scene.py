@@ -79,7 +79,7 @@ def draw_scene_of(opened: Opened) -> None:
     is_changed = any(before.get(key, value) != value for key, value in entered().items())
     if is_changed or mailbox().requested is not state.applied:
         st.rerun()
-    state.viewport = reported.room or state.viewport
+    state.viewport = reported.viewport or state.viewport
     if reported.click is not None:
         handle_click(opened, reported.click)
     if reported.choice is not None and reported.choice.name == "hazard":

@@ -48,7 +48,7 @@ export function startScene(root, { order, name }, layout) {
   let player = null;
 
   // The scene and its toolbar fit into the window; until it is drawn it has the height that it will.
-  function room() {
+  function viewport() {
     const width = stage.clientWidth;
     const free = Math.max(SCENE_LOWEST, window.innerHeight - bar.offsetHeight - AROUND);
     if (player?.scene) return { width, height: free };
@@ -58,7 +58,7 @@ export function startScene(root, { order, name }, layout) {
   }
 
   player = new Player(root.querySelector(".stepper"), {
-    room,
+    viewport,
     owns: (event) => isForScene(root, event),
     moved: (step) => scenes.steps.set(order, step),
   });

@@ -1,4 +1,4 @@
-// The component of the Step page: a player that tells Python of its step, its room and of clicks.
+// The component of the Step page: a player that tells Python its step, its viewport and clicks.
 import { OPEN, TYPED } from "./player/keyboard.js";
 import { Player } from "./player/player.js";
 import { Pinch, Wheel, levelBeside } from "./player/zoom.js";
@@ -6,9 +6,9 @@ import { Pinch, Wheel, levelBeside } from "./player/zoom.js";
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const SPACING_MS = 1000; // between two reports of steps: a hundred visitors may step at once
 const FOLLOWED_MS = 250; // a click on a link right after a report, which it must not overtake
-const RESIZED_MS = 250; // after the window's last change, before Python hears of the room
-const GRID = [40, 20]; // pixels; a room is told in whole ones, so that a class shares figures
-const PHONE = 640; // pixels of width; a narrower page scrolls, and its room is the whole window
+const RESIZED_MS = 250; // after the window's last change, before Python hears of the viewport
+const GRID = [40, 20]; // pixels; a viewport is reported in whole ones, so that a class shares figures
+const PHONE = 640; // pixels of width; a narrower page scrolls, and its viewport is the whole window
 const PHONE_GRID = [10, 20];
 // The page's menus as ui/step/controls.py names them, and their tooltips: Streamlit's own would cover
 // what a menu opens.
@@ -27,7 +27,7 @@ let latest = null; // the player that was made last
 // Under load Streamlit may put the component there anew, which then goes on as it was.
 const presentation = {
   on: false,
-  windowed: null, // the room before it
+  windowed: null, // the viewport before it
 };
 
 function mount(parent) {
@@ -37,7 +37,7 @@ function mount(parent) {
   const app = {
     component: null, header: null, reporting: null, reported: -SPACING_MS, measuring: null,
     flushed: -FOLLOWED_MS,
-    room: null, // that Python knows
+    viewport: null, // that Python knows
     zoomed: null, // the level that was asked for and is not drawn yet
     zooming: null,
     settling: false, // whether the window is on its way to or from the whole screen
@@ -110,9 +110,9 @@ function mount(parent) {
     if (address.href !== location.href) history.replaceState(history.state, "", address);
   }
 
-  // The room in whole units of the grid.
+  // The viewport in whole units of the grid.
   function measure() {
-    const { width, height: free } = player.stage.room();
+    const { width, height: free } = player.stage.viewport();
     const isPhone = window.innerWidth < PHONE;
     const [across, down] = isPhone ? PHONE_GRID : GRID;
     const height = isPhone ? window.innerHeight : free;
@@ -122,11 +122,11 @@ function mount(parent) {
     };
   }
 
-  function reportRoom() {
+  function reportViewport() {
     clearTimeout(app.measuring);
     app.measuring = null;
     const now = measure();
-    const before = app.room;
+    const before = app.viewport;
     if (now.width <= 0 || !app.component || app.settling) return;
     if (!now.presenting) {
       document.cookie =
@@ -135,16 +135,16 @@ function mount(parent) {
     const same = before.width === now.width && before.presenting === now.presenting;
     // A phone's window grows and shrinks with its address bar.
     if (same && (before.height === now.height || window.innerWidth < PHONE)) return;
-    tellRoom(now);
+    tellViewport(now);
   }
 
-  function tellRoom(room) {
+  function tellViewport(viewport) {
     flush(); // the figure for it comes with the steps around this one
-    app.room = room;
-    tell("setStateValue", "room", room);
+    app.viewport = viewport;
+    tell("setStateValue", "viewport", viewport);
   }
 
-  // The room of a presentation, before the window has grown: the screen, in CSS pixels.
+  // The viewport of a presentation, before the window has grown: the screen, in CSS pixels.
   function wholeScreen() {
     const zoom = Math.round((20 * window.outerWidth) / window.innerWidth) / 20 || 1;
     const [width, height] = document.fullscreenEnabled
@@ -165,23 +165,23 @@ function mount(parent) {
   function resized() {
     leaveBanner();
     clearTimeout(app.measuring);
-    app.measuring = setTimeout(reportRoom, RESIZED_MS);
+    app.measuring = setTimeout(reportViewport, RESIZED_MS);
   }
 
   function showPresentation() {
     for (const one of [root, document.body]) one.classList.toggle("presenting", presentation.on);
   }
 
-  // The figure for the new room is asked for at once; what the window then has is measured once it
+  // The figure for the new viewport is asked for at once; what the window then has is measured once it
   // has settled.
   async function present(on) {
-    if (on) presentation.windowed = app.room;
+    if (on) presentation.windowed = app.viewport;
     presentation.on = on;
     showPresentation();
     player.stage.hold();
     app.settling = true;
     clearTimeout(app.measuring);
-    tellRoom(on ? wholeScreen() : presentation.windowed);
+    tellViewport(on ? wholeScreen() : presentation.windowed);
     if (on) await document.documentElement.requestFullscreen?.().catch(() => {});
     else if (document.fullscreenElement) await document.exitFullscreen().catch(() => {});
     app.settling = false;
@@ -355,10 +355,10 @@ function mount(parent) {
     const header = JSON.parse(decoder.decode(data.subarray(0, cut)));
     const before = app.header;
     app.header = header;
-    app.room ??= header.room;
+    app.viewport ??= header.viewport;
     player.picture.setAttribute("aria-label", header.name);
     leaveBanner();
-    reportRoom();
+    reportViewport();
     const shown = player.loading ?? player.scene;
     if (before?.id === header.id && before.first === header.first && shown) {
       if (before.order !== header.order && !player.loading) player.restart(header.order, header.start);

@@ -1,11 +1,12 @@
 """Streamlit's page, sent with scripts that run before its own, and what it loads late early.
 
-One script reports the viewport of a first visit, see ui/web/first_room.js; one lets a double click
-press a popover's button once, see ui/web/double_click.js. The third keeps the requests of a direct
-link, such as /compare, from failing: Streamlit's script looks for its server beneath the page's
-address first, at /compare/_stcore/health, and finds it one folder up only after that answered "404
-Not Found" (issue 7074 of streamlit/streamlit). It asks nowhere else when `window.__streamlit` names
-the server's address. Should a later release know that name no longer, it looks around as before.
+One script reports the viewport of a first visit, see ui/web/first_viewport.js; one lets a double
+click press a popover's button once, see ui/web/double_click.js. The third keeps the requests of a
+direct link, such as /compare, from failing: Streamlit's script looks for its server beneath the
+page's address first, at /compare/_stcore/health, and finds it one folder up only after that
+answered "404 Not Found" (issue 7074 of streamlit/streamlit). It asks nowhere else when
+`window.__streamlit` names the server's address. Should a later release know that name no longer, it
+looks around as before.
 
 Streamlit's script loads the modules of a page's elements when the first message with one has come,
 and then the browser needs half a second for Plotly's. Here it loads them from the start, and runs
@@ -80,7 +81,7 @@ def send_to_page(request: Request) -> Response:
 def send_index(_: Request) -> HTMLResponse:
     """Streamlit's index.html with the scripts, which must come before its own."""
     index = INDEX.read_text(encoding="utf-8")
-    scripts = f"{SERVER_ADDRESS}<script>{read_web('first_room.js', 'double_click.js')}</script>"
+    scripts = f"{SERVER_ADDRESS}<script>{read_web('first_viewport.js', 'double_click.js')}</script>"
     index = index.replace("<head>", f"<head>{scripts}", 1)
     return HTMLResponse(
         index.replace("</head>", f"{early_modules()}</head>", 1),

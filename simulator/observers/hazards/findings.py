@@ -91,12 +91,12 @@ class Findings:
         """Add a hazard, or its count to the one already found for this key."""
         if not self.takes(key):
             return
-        known, told = self.hazards.get(key), replace(hazard, message=shorten(hazard.message))
+        known, merged = self.hazards.get(key), replace(hazard, message=shorten(hazard.message))
         if known is not None:
             more_telling = known.example.within_warp and not hazard.example.within_warp
             count = known.count + hazard.count
-            told = replace(told if more_telling else known, count=count)
-        self.hazards[key] = told
+            merged = replace(merged if more_telling else known, count=count)
+        self.hazards[key] = merged
 
     def add_for_array(
         self,

@@ -23,9 +23,9 @@ from gpu.device import Device
 from gpu.trace import job
 from gpu.trace.job import EMPTY
 
-ROOM = np.dtype(
+BUFFERS = np.dtype(
     [("reads", "u8"), ("ends", "u8"), ("blocks", "u8"), ("whole", "u4"), ("count", "u4"),
-     ("room", "u4"), ("tile", "i4")]
+     ("capacity", "u4"), ("tile", "i4")]
 )  # fmt: skip
 READ = 20  # cycles that a read takes
 MULTIPROCESSORS = 4
@@ -53,13 +53,13 @@ class FakeClock:
     life: Sequence[tuple[int, int]]  # number of a place, cycles
     wrong: bool = False  # whether the traced kernel leaves other bits
     early: int = 0  # a place that even warps begin 250 cycles early: their read was moved
-    rooms: dict[int, bytes] = field(default_factory=dict)  # by a symbol's address
+    structs: dict[int, bytes] = field(default_factory=dict)  # by a symbol's address
     launched: list[str] = field(default_factory=list)
 
     def load(self, candidate: Candidate, _device: Device, progress: Any) -> Loaded:
         progress(f"Compiling {candidate.name}", 0.1)
-        symbol = 4096 * (1 + len(self.rooms))
-        self.rooms[symbol] = b""
+        symbol = 4096 * (1 + len(self.structs))
+        self.structs[symbol] = b""
 
         def launch(grid: Any, block: Any, arguments: Any, shared_mem: int = 0) -> None:
             self.launched.append(candidate.name)
@@ -68,20 +68,22 @@ class FakeClock:
                 c[...] = np.matmul(a, b)
                 if self.wrong and "reads" in candidate.name:
                     c[0, 0] += 1
-            if self.rooms[symbol]:
+            if self.structs[symbol]:
                 self.write(symbol, int(np.prod(grid)), -(-int(np.prod(block)) // 32), candidate)
 
-        module = SimpleNamespace(get_global_var=lambda name: {"tilewise_room": symbol}[name])
+        module = SimpleNamespace(get_global_var=lambda name: {"tilewise_buffers": symbol}[name])
         return Loaded(module, launch, Resources(32, 0, 0, 2, 1.0))
 
     def write(self, symbol: int, blocks: int, warps: int, candidate: Candidate) -> None:
         """Write what a traced kernel would: blocks in turn on the multiprocessors, by waves."""
-        (room,) = np.frombuffer(self.rooms[symbol], ROOM)
+        (buffers,) = np.frombuffer(self.structs[symbol], BUFFERS)
         life = [(0, 0)] * 200 if candidate.kernel == EMPTY else self.life
-        whole, places = int(room["whole"]), min(blocks, int(room["count"]))
-        reads = _at(room["reads"], whole * warps * int(room["room"])).reshape(-1, int(room["room"]))
-        ends = _at(room["ends"], whole * warps * 2).reshape(-1, 2)
-        times = _at(room["blocks"], places * 6).reshape(-1, 6)
+        whole, places = int(buffers["whole"]), min(blocks, int(buffers["count"]))
+        reads = _at(buffers["reads"], whole * warps * int(buffers["capacity"])).reshape(
+            -1, int(buffers["capacity"])
+        )
+        ends = _at(buffers["ends"], whole * warps * 2).reshape(-1, 2)
+        times = _at(buffers["blocks"], places * 6).reshape(-1, 6)
         cycles = np.array([taken + READ for _, taken in life])
         clock = np.concatenate(([0], np.cumsum(cycles)))
         starts = {1}  # a tile begins with this place
@@ -115,7 +117,7 @@ def install(patch: pytest.MonkeyPatch, clock: FakeClock, device: Device) -> None
     cupy, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
 
     def memcpy(target: int, source: int, size: int, _kind: int) -> None:
-        clock.rooms[target] = ctypes.string_at(source, size)
+        clock.structs[target] = ctypes.string_at(source, size)
 
     runtime = SimpleNamespace(
         memGetInfo=lambda: (2**36, 2**36), memcpy=memcpy, memcpyHostToDevice=1

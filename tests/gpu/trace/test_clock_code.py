@@ -15,7 +15,7 @@ from gpu.candidate import choose
 from gpu.trace.instrument import instrument
 from gpu.trace.summary import Reads, summarise
 from gpu.trace.trace import Level
-from tests.gpu.trace.fake_clock import ROOM
+from tests.gpu.trace.fake_clock import BUFFERS
 
 TICK = 7  # cycles from one look at the clock to the next
 # Threads run one after another, and barriers do nothing: C is wrong, but every read is made.
@@ -41,10 +41,10 @@ static void atomicMax(unsigned long long* at, unsigned long long value)
 }
 """
 MAIN = """
-extern "C" void run(const TilewiseRoom* room, Three grid, Three block, const float* A,
+extern "C" void run(const TilewiseBuffers* buffers, Three grid, Three block, const float* A,
                     const float* B, float* C, int M, int N, int K)
 {
-    tilewise_room = *room;
+    tilewise_buffers = *buffers;
     gridDim = grid;
     blockDim = block;
     for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
@@ -61,7 +61,7 @@ class Three(ctypes.Structure):
 
 
 def run(
-    name: str, size: tuple[int, int, int], level: Level, tmp_path: Path, whole: int, room: int
+    name: str, size: tuple[int, int, int], level: Level, tmp_path: Path, whole: int, capacity: int
 ) -> tuple[Reads, list[str]]:
     """What the instrumented code of a kernel writes, and the names of its places."""
     candidate = choose(name, size)
@@ -79,12 +79,12 @@ def run(
     warps = int(np.prod(candidate.block)) // 32
     blocks = int(np.prod(candidate.grid))
     reads, ends = (
-        np.zeros((whole * warps, room), np.uint64),
+        np.zeros((whole * warps, capacity), np.uint64),
         np.zeros((whole * warps, 2), np.uint64),
     )
     times = np.zeros((blocks, 6), np.uint64)
-    given = (reads.ctypes.data, ends.ctypes.data, times.ctypes.data, whole, blocks, room, 1)
-    struct = np.array([given], ROOM)
+    given = (reads.ctypes.data, ends.ctypes.data, times.ctypes.data, whole, blocks, capacity, 1)
+    struct = np.array([given], BUFFERS)
     M, N, K = size
     A, B, C = np.ones((M, K), "f4"), np.ones((K, N), "f4"), np.zeros((M, N), "f4")
     ctypes.CDLL(str(library)).run(
@@ -93,10 +93,10 @@ def run(
     )  # fmt: skip
     found = Reads(np.arange(whole), reads, ends, times, candidate.grid, warps, 0.0, 1000.0)
     summary = summarise(code, found, level, 10_000)
-    told = [f"{one.name[:8]} {one.cycles:g} x {one.visits:g}" for one in summary.phases]
+    phases = [f"{one.name[:8]} {one.cycles:g} x {one.visits:g}" for one in summary.phases]
     # Warps run one after another here, and leave no barrier together.
     left_out = [one for one in summary.left_out if not one.startswith("After the barrier")]
-    return found, [*told, *left_out]
+    return found, [*phases, *left_out]
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
@@ -114,16 +114,18 @@ def run(
 def test_the_code_writes_what_is_read(
     name: str, level: Level, found: list[str], tmp_path: Path
 ) -> None:
-    reads, told = run(name, (16, 32, 24), level, tmp_path, 2, 64)
-    assert told == ["before t 7 x 1", *found, "store 7 x 1"]
+    reads, phases = run(name, (16, 32, 24), level, tmp_path, 2, 64)
+    assert phases == ["before t 7 x 1", *found, "store 7 x 1"]
     assert (reads.blocks[:, 0] == 3).all()
     assert (reads.blocks[:, 2] < reads.blocks[:, 4]).all()
     assert (reads.blocks[:, 4] <= reads.blocks[:, 5]).all()
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
-def test_a_full_room_is_not_left(tmp_path: Path) -> None:
-    reads, told = run("tiled:TILE=8", (16, 32, 24), Level.PHASES, tmp_path, 2, 6)
+def test_a_full_buffer_is_not_overrun(tmp_path: Path) -> None:
+    reads, phases = run("tiled:TILE=8", (16, 32, 24), Level.PHASES, tmp_path, 2, 6)
     assert (reads.ends[:, 1] == 14).all()
-    assert told[-1].startswith("A warp has room for 6 reads of its clock, and one read it 14 times")
-    assert told[:2] == ["before t 7 x 1", "copy 7 x 1"]
+    assert phases[-1].startswith(
+        "A warp has room for 6 reads of its clock, and one read it 14 times"
+    )
+    assert phases[:2] == ["before t 7 x 1", "copy 7 x 1"]

@@ -62,9 +62,11 @@ def test_one_sentence_has_the_counts_that_differ(trace: Trace, base: Trace, coun
 
 
 def test_where_counts_and_clock_do_not_go_together_it_says_why() -> None:
-    told = explain(TRANSPOSED, PADDED)  # counted 33 and 2 wavefronts for each k
-    assert told.startswith("Counted, the wavefronts differ 16.5 times, by the GPU's own counters ")
-    assert told.endswith(": the compiler merges loads of neighbouring words.")
+    sentence = explain(TRANSPOSED, PADDED)  # counted 33 and 2 wavefronts for each k
+    assert sentence.startswith(
+        "Counted, the wavefronts differ 16.5 times, by the GPU's own counters "
+    )
+    assert sentence.endswith(": the compiler merges loads of neighbouring words.")
     slower = replace(TRANSPOSED, phases=tuple(
         replace(one, cycles=16 * 2064.0) if one.name == "inner loop" else one
         for one in TRANSPOSED.phases

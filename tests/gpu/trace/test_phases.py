@@ -19,7 +19,7 @@ from tests.gpu.trace.traces import PADDED_32, TILED, TILED_32, TRACES, TRANSPOSE
 
 
 @pytest.mark.parametrize(
-    ("trace", "base", "told"),
+    ("trace", "base", "sentence"),
     [
         (
             TRANSPOSED_32, PADDED_32,
@@ -41,8 +41,8 @@ from tests.gpu.trace.traces import PADDED_32, TILED, TILED_32, TRACES, TRANSPOSE
         ),
     ],
 )  # fmt: skip
-def test_one_sentence_says_how_two_kernels_differ(trace: Trace, base: Trace, told: str) -> None:
-    assert compare(trace, base) == told
+def test_one_sentence_says_how_two_kernels_differ(trace: Trace, base: Trace, sentence: str) -> None:
+    assert compare(trace, base) == sentence
 
 
 def test_phases_of_one_name_are_paired_in_their_order() -> None:

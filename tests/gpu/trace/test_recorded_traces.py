@@ -70,7 +70,7 @@ COLUMNS = {name: [1] if NAMES.index(name) < 5 else [] for name in NAMES}
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "sentence"),
     [
         (b"{}", "cannot be unpacked"),
         (lzma.compress(b"{"), "This is no JSON"),
@@ -81,9 +81,9 @@ COLUMNS = {name: [1] if NAMES.index(name) < 5 else [] for name in NAMES}
         (packed(traces=[REST | {"blocks": COLUMNS | {"life": []}}]), "not of one length"),
     ],
 )
-def test_what_is_no_recording_is_named(tmp_path: Path, content: bytes, told: str) -> None:
+def test_what_is_no_recording_is_named(tmp_path: Path, content: bytes, sentence: str) -> None:
     path = tmp_path / "some.json.xz"
     path.write_bytes(content)
-    with pytest.raises(BrokenFileError, match=told):
+    with pytest.raises(BrokenFileError, match=sentence):
         read(path)
     assert recorded_traces(tmp_path) == ()

@@ -26,13 +26,13 @@ def test_a_trace_is_a_table_an_object_and_a_file(
 ) -> None:
     path = tmp_path / "trace.json"
     assert main(["trace", "tiled:TILE=32", "--m", "512", "--perfetto", str(path)]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("tiled:TILE=32, 512 x 2048 x 2048 (M, N, K) on Test GPU\n")
-    assert "inner loop" in told
-    assert "2,064" in told
-    assert "takes 1.06 times as long; its C has the same bits" in told
-    assert "4.0% less than a block's lifetime: they do not tell it all" in told
-    assert told.endswith("Half of it.\n")
+    printed = capsys.readouterr().out
+    assert printed.startswith("tiled:TILE=32, 512 x 2048 x 2048 (M, N, K) on Test GPU\n")
+    assert "inner loop" in printed
+    assert "2,064" in printed
+    assert "takes 1.06 times as long; its C has the same bits" in printed
+    assert "4.0% less than a block's lifetime: they do not tell it all" in printed
+    assert printed.endswith("Half of it.\n")
     events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     assert {"copy", "inner loop", "block (1, 0)"} <= {one["name"] for one in events}
     monkeypatch.setenv("FAKE_TRACE", "wrong")
@@ -43,9 +43,9 @@ def test_a_trace_is_a_table_an_object_and_a_file(
 
 def test_the_reads_are_shown_without_a_gpu(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "padded", "--diff"]) == 0
-    told = capsys.readouterr().out
-    assert told.count("\n+        tilewise_trace.") == 4
-    assert "-" not in {line[:1] for line in told.split("\n")[2:]}
+    printed = capsys.readouterr().out
+    assert printed.count("\n+        tilewise_trace.") == 4
+    assert "-" not in {line[:1] for line in printed.split("\n")[2:]}
 
 
 @pytest.mark.deep
@@ -64,11 +64,11 @@ def test_a_file_is_traced_once_the_simulator_finds_it_right(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "printed"),
     [(["tile"], "There is no kernel 'tile'"), (["none.cu"], "none.cu"), (["tiled:N=2"], "macro N")],
 )
 def test_what_cannot_be_traced_is_named(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], printed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["trace", *arguments, "--diff"]) == 2
-    assert told in capsys.readouterr().err
+    assert printed in capsys.readouterr().err

@@ -282,14 +282,14 @@ def test_no_line_of_a_bank_goes_through_words() -> None:
 def test_banks_are_idle_that_no_word_of_the_request_is_in(kernel: str, tile: int) -> None:
     lecture = of_query(BANKS, kernel=kernel, M=tile, N=tile, K=tile, TILE=tile)
     panel = lecture.panel(BanksStage)
-    told = 0
+    count = 0
     for step in lecture.steps_of("acc +="):
         (text,) = panel.changing(step)[-1]["text"]
         if text.strip():
-            told += 1
+            count += 1
             used = {round(box[0]) for box in marks(lecture, step)}
             assert text == f"{32 - len(used)} banks idle"
-    assert told or (kernel, tile) != ("transposed", 32)
+    assert count or (kernel, tile) != ("transposed", 32)
 
 
 def test_a_step_that_asks_nothing_of_shared_memory_says_so() -> None:

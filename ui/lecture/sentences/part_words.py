@@ -23,8 +23,8 @@ def shorten_part(line: str) -> str:
     if " = " not in line:
         return textwrap.shorten(line, PART_WIDTH, placeholder=" …")
     first, *_, last = line.split(" = ")
-    room = PART_WIDTH - len(f" = {last}")
-    first = first if len(first) <= room else f"{first[: max(0, room - 2)].rstrip()} …"
+    width = PART_WIDTH - len(f" = {last}")
+    first = first if len(first) <= width else f"{first[: max(0, width - 2)].rstrip()} …"
     return f"{first} = {last}"
 
 

@@ -81,8 +81,8 @@ class SentencePanel:
         """
         pieces = parts(self._model.recording, step, self._model.thread)
         lines = [describe_part(piece) for piece in pieces if piece.kind is not PartKind.VARIABLE]
-        size, room = self._letters.small, self._box.width
-        fitted = [fit((line, shorten_part(line)), size, room, 1) for line in lines]
+        size, width = self._letters.small, self._box.width
+        fitted = [fit((line, shorten_part(line)), size, width, 1) for line in lines]
         shown = [markup(line[0]) for line in fitted if line][:PARTS]
         return [*shown, *[""] * (PARTS - len(shown))]
 
@@ -116,7 +116,7 @@ class SentencePanel:
             if wrong.fault in REPLACING:
                 return warnings
             return tuple(
-                told for text in warnings for told in (f"{wordings[-1][:-1]}; {text}", text)
+                sentence for text in warnings for sentence in (f"{wordings[-1][:-1]}; {text}", text)
             )
         for access in step.accesses:
             if access.space is MemorySpace.SHARED and self._is_unordered(step, access):

@@ -1,14 +1,14 @@
-// How large a figure is drawn in the room that it has, and what a pointer on it means.
+// How large a figure is drawn in its viewport, and what a pointer on it means.
 const CLICK_PIXELS = 6; // that a pointer may move in a click
 const SWIPE_PIXELS = 40; // that a finger moves at least to step
 
-// A figure's scale, its left edge and its height in a room, and the rectangle of its timeline, if it
-// has one, all in CSS pixels. A tall figure is as wide as the room.
-export function fitFigure({ width, height, meta }, room, largestScale = Infinity) {
+// A figure's scale, its left edge and its height in a viewport, and the rectangle of its timeline,
+// if it has one, all in CSS pixels. A tall figure is as wide as the viewport.
+export function fitFigure({ width, height, meta }, viewport, largestScale = Infinity) {
   const scale = Math.min(
-    largestScale, room.width / width, meta.tall ? Infinity : room.height / height,
+    largestScale, viewport.width / width, meta.tall ? Infinity : viewport.height / height,
   );
-  const left = Math.max(0, (room.width - width * scale) / 2);
+  const left = Math.max(0, (viewport.width - width * scale) / 2);
   const { timeline } = meta;
   const bar = timeline && {
     left: left + timeline.left * scale,

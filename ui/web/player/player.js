@@ -21,8 +21,8 @@ const REPLAYED = [...Object.keys(MOVES), "play"];
 // The player of a scene within root, whose markup is stepper.html's. hooks says what else is to be
 // done: moved(step) after each step, ask(step) for the frames of another page, clicked(x, y) for a
 // click at a pixel of the figure, drawn() for a figure that is on the screen, and further actions
-// and keys. Among others on its page, owns(event) says whether a key is for this one, and room()
-// what room it has; else it has every key, and the rest of the window.
+// and keys. Among others on its page, owns(event) says whether a key is for this one, and viewport()
+// how large it may be; else it has every key, and the rest of the window.
 export class Player {
   scene = null; // the one that is drawn: id, order, stops, pages, plot, layout, address, usual
   loading = null; // the one that is on its way, as load takes it
@@ -50,7 +50,7 @@ export class Player {
       "[data-do=stage]", "[data-do=clock]",
     ].map(find);
     this.replay = new Replay();
-    this.stage = new Stage(root, this, hooks.room);
+    this.stage = new Stage(root, this, hooks.viewport);
     this.keyboard = new Keyboard(this, list, hooks);
     this.#actions = {
       "part-back": () => this.#openPart(-1),
@@ -154,13 +154,13 @@ export class Player {
     for (const key of keys) this.#press(key);
   }
 
-  // The picture before is gone at once, unless it was seen at another level and its room is the same.
+  // The picture before is gone at once, unless it was seen at another level and has the same size.
   #leave({ plot, layout }, levelBefore) {
     const { width, height, meta } = this.scene.layout;
-    const isSameRoom = layout.width === width && layout.height === height;
+    const isSameSize = layout.width === width && layout.height === height;
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const hasMoved = levelBefore !== null && levelBefore !== this.#level;
-    if (isStill || !isSameRoom || !hasMoved || !meta.near) return removePlot(plot);
+    if (isStill || !isSameSize || !hasMoved || !meta.near) return removePlot(plot);
     stopMotions(plot);
     this.#giveWay = giveWay(plot, this.#level > levelBefore, meta.near, layout, removePlot);
   }

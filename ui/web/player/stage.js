@@ -1,9 +1,9 @@
-// The part of the page that the picture has: it is scaled as a whole to the room there is.
+// The part of the page that the picture has: it is scaled as a whole to its viewport.
 import { fitFigure } from "./geometry.js";
 
 const MARGIN = 4; // pixels under the toolbar
 const LOWEST = 300; // pixels; a window that is lower scrolls
-const HELD_MS = 3000; // that a picture is faded at most until the one for another room is there
+const HELD_MS = 3000; // that a picture is faded at most until the one for another viewport is there
 
 export class Stage {
   element;
@@ -12,19 +12,19 @@ export class Stage {
   #timeline;
   #bar; // the toolbar under it
   #fitted = { scale: 1, left: 0 };
-  #held = null; // the timer of a picture that waits for the one for another room
+  #held = null; // the timer of a picture that waits for the one for another viewport
 
-  constructor(root, player, room) {
+  constructor(root, player, viewport) {
     this.#root = root;
     this.#player = player;
     this.element = root.querySelector(".stage");
     this.#timeline = root.querySelector(".timeline");
     this.#bar = root.querySelector(".bar");
-    if (room) this.room = room;
+    if (viewport) this.viewport = viewport;
   }
 
-  // The room that the page leaves the figure, in CSS pixels: the rest of the window.
-  room() {
+  // The viewport that the page leaves the figure, in CSS pixels: the rest of the window.
+  viewport() {
     const scroller = this.#root.closest(".stMain");
     const top = this.element.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
     const isPresenting = this.#root.classList.contains("presenting");
@@ -34,12 +34,12 @@ export class Stage {
   }
 
   fit() {
-    const [room, { scene }] = [this.room(), this.#player];
+    const [viewport, { scene }] = [this.viewport(), this.#player];
     if (!scene) {
-      this.element.style.height = `${room.height}px`;
+      this.element.style.height = `${viewport.height}px`;
       return;
     }
-    this.#fitted = fitFigure(scene.layout, room, this.#held === null ? Infinity : 1);
+    this.#fitted = fitFigure(scene.layout, viewport, this.#held === null ? Infinity : 1);
     const { scale, left, height, bar } = this.#fitted;
     scene.plot.style.transform = `translate(${left}px) scale(${scale})`;
     this.element.style.height = `${height}px`;
@@ -47,7 +47,7 @@ export class Stage {
     for (const side in bar) this.#timeline.style[side] = `${bar[side]}px`;
   }
 
-  // The picture keeps its size, faded, until the one for another room is there.
+  // The picture keeps its size, faded, until the one for another viewport is there.
   hold() {
     if (!this.#player.scene) return;
     clearTimeout(this.#held);
