@@ -142,7 +142,7 @@ def _in_place(
     if said.loop is not None and times > 1:
         yield Change(
             ChangeKind.UNROLLED, times,
-            f"Unrolled: the code of {times} iterations stands one after another.",
+            f"Unrolled: the code of {times} iterations follows one after another.",
         )  # fmt: skip
     if said.multiply_adds and fused:
         names = " and ".join(sorted({one.base for one in fused}))

@@ -72,7 +72,7 @@ class MachineCode:
     compiler: str  # "NVRTC 13.0"
     options: tuple[str, ...]  # that change the code
     instructions: tuple[Instruction, ...]
-    padding: int  # instructions behind the last that runs, which fill the code up to its end
+    padding: int  # instructions after the last that runs, which fill the code up to its end
     registers: int  # of a thread, 32 bits each
     shared_bytes: int  # of a block, without dynamic shared memory
     stack_bytes: int  # of a thread's local memory: arrays and spilled registers

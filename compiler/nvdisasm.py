@@ -28,15 +28,15 @@ SECTION = re.compile(r"\t\.section\t\.text\.([^,]+),")
 OFFSET = re.compile(r"\s+/\*([0-9a-f]{4,})\*/")
 PLACE = re.compile(r'"([^"]+)", line (\d+)')
 NOT_LIVE = " "  # in the column of a register; else it is written, read or kept
-TRAP = "BRA"  # which goes to itself, behind the last instruction that runs
+TRAP = "BRA"  # which goes to itself, after the last instruction that runs
 
 
 def read_cubin(
     nvdisasm: Path, image: bytes, symbol: str
 ) -> tuple[tuple[Instruction, ...], int, tuple[LiveRange, ...] | None]:
-    """A kernel's instructions, how many fill the code up behind them, and its live registers.
+    """A kernel's instructions, how many fill the code up after them, and its live registers.
 
-    Lines are those of the text that NVRTC got. Live registers are None where this nvdisasm does
+    Lines are counted in the code that NVRTC got. Live registers are None where this nvdisasm does
     not tell them for such a file. Raises ToolchainError for what is not read whole.
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -119,7 +119,7 @@ def loop_sentence(one: Iteration) -> str:
 
 
 def summary(instructions: Sequence[Instruction]) -> str:
-    """How often each opcode stands among instructions.
+    """How often each opcode occurs among instructions.
 
     >>> from compiler.opcodes import classify
     >>> loads = [classify("LDS", "LDS R1, [R2]", 1)] * 2

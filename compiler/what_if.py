@@ -1,6 +1,6 @@
 """What a programmer may ask of the compiler, as edits of a kernel's text that change no result.
 
-The machine code of the edited text stands beside that of the text itself.
+The machine code of the edited text is beside that of the text itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RECORDED = ("naive", "tiled", "transposed", "registers", "vectors")  # with all 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """How a kernel is launched, as far as the compiler may be told of it."""
+    """How a kernel is launched, as far as the compiler may know it."""
 
     threads: int  # of a block
     dynamic_bytes: int  # of shared memory that the launch gives each block
@@ -76,7 +76,7 @@ def same_lines(before: str, after: str) -> Mapping[int, int]:
     for _, i, i_end, j, j_end in difflib.SequenceMatcher(
         None, old, new, autojunk=False
     ).get_opcodes():
-        # An edited line is the last of those that stand where it was: a pragma comes before it.
+        # An edited line is the last of those that are where it was: a pragma comes before it.
         pairs = zip(range(i_end, i, -1), range(j_end, j, -1), strict=False)
         found.update({line: earlier for earlier, line in pairs})
     return found
@@ -178,7 +178,7 @@ WHAT_IFS = (
     ),
     WhatIf(
         "unroll-8", "Innermost loops with `#pragma unroll 8`",
-        "The code of eight iterations stands one after another: one branch for all of them, and "
+        "The code of eight iterations follows one after another: one branch for all of them, and "
         "neighbouring loads may merge.",
         _unroll(8),
     ),

@@ -42,7 +42,7 @@ from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import LaunchError, SourceError
 
 # What a recording holds: squares to see speed against size, one oblong, one ragged, and two whose
-# time is that of reading B, or A, once.
+# time is what reading B, or A, once takes.
 RECORDED_SIZES = (
     (512, 512, 512),
     (1024, 1024, 1024),

@@ -115,7 +115,7 @@ def fresh_seed() -> int:
 
 @dataclass(frozen=True, slots=True)
 class ProductJob:
-    """The worker's job for one product, as it stands in JSON."""
+    """The worker's job for one product, as JSON."""
 
     size: tuple[int, int, int]  # M, N, K
     seed: int  # of the inputs
@@ -125,7 +125,7 @@ class ProductJob:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The result of a ProductJob, as it stands in JSON."""
+    """The result of a ProductJob, as JSON."""
 
     C: str  # NumPy's file format in base64, of an array [M, N]
 

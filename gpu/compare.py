@@ -31,7 +31,7 @@ LARGEST_SQUARE = 46341  # rows: the smallest square with more elements than int 
 
 @dataclass(frozen=True, slots=True)
 class CompareJob:
-    """The worker's job for a comparison, as it stands in JSON."""
+    """The worker's job for a comparison, as JSON."""
 
     size: tuple[int, int, int]  # M, N, K
     kernels: tuple[Candidate, ...]

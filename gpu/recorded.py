@@ -52,14 +52,14 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """What every recording's file has beside its format, as it stands in JSON."""
+    """What every recording's file has beside its format, as JSON."""
 
     recorded: str  # ISO 8601, with a time zone
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingFile:
-    """A recording's file as it stands in JSON, without the optional keys of Limits."""
+    """A recording's file as JSON, without the optional keys of Limits."""
 
     comparisons: tuple[Comparison, ...]
     bits: tuple[BitVerdict, ...] = ()
@@ -163,7 +163,7 @@ def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> R
 
 
 def parse_text(name: str, text: str, parse: Callable[[dict[str, Any], datetime], Run]) -> Run:
-    """Likewise of the text of a file of that name."""
+    """The same of the text of a file of that name."""
     try:
         found: Any = json.loads(text)
     except json.JSONDecodeError as error:

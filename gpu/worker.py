@@ -174,7 +174,7 @@ class Worker:
         return job
 
     def status(self, gpu: int = 0) -> Mapping[str, Any]:
-        """A GPU of this machine, or what is missing, as a `gpu.device.Status` stands in JSON.
+        """A GPU of this machine, or what is missing: a `gpu.device.Status` as JSON.
 
         A GPU that was found once is there until `close`. Raises WorkerError.
         """
@@ -367,7 +367,7 @@ def serve(handlers: Mapping[str, Handler]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StatusJob:
-    """The job that looks for a GPU, as it stands in JSON."""
+    """The job that looks for a GPU, as JSON."""
 
     gpu: int = 0  # the GPU's number
 

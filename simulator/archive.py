@@ -103,7 +103,7 @@ def _check_size(file: str, size: int) -> None:
 
 
 def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
-    """One array; its size is that of its entry. Raises one of BROKEN if the entry is no array."""
+    """One array; its size is its entry's. Raises one of BROKEN if the entry is no array."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError("only what np.savez and np.savez_compressed write can be read in bounds")
     with archive.open(entry) as stream:

@@ -22,7 +22,7 @@ def kernel_name(launch: HostLaunch) -> str:
 def command(
     file: str, launch: HostLaunch, kernel: Kernel | SourceError, options: Sequence[str] = ()
 ) -> str:
-    """A launch as a command line, after a comment that says where it stands and what to fill in.
+    """A launch as a command line, after a comment that says where it is and what to fill in.
 
     kernel is the compiled kernel, whose parameters' types the arguments get, or why it does not
     compile. options are further ones of the command line, such as -D.

@@ -71,7 +71,7 @@ def dim3(*sizes: int) -> Dim3:
 def unravel(number: Any, sizes: Dim3) -> tuple[Any, Any, Any]:
     """The x, y, z of a linear thread or block number, or of an array of them, of any shape.
 
-    sizes are those of the block or grid; x changes fastest.
+    sizes are the block's or the grid's; x changes fastest.
 
     >>> unravel(37, (16, 16, 1))
     (5, 2, 0)
@@ -91,7 +91,7 @@ def ravel(index: Dim3, sizes: Dim3) -> int:
 def format_index(index: Dim3 | None, sizes: Dim3) -> str:
     """A thread or block as every text has it: its x and y, and z where the block or grid has depth.
 
-    sizes are those of the block or grid. An unknown one is "(?)".
+    sizes are the block's or the grid's. An unknown one is "(?)".
 
     >>> format_index((5, 2, 0), (16, 16, 1)), format_index((1, 0, 0), (4, 2, 2))
     ('(5, 2)', '(1, 0, 0)')

@@ -90,7 +90,7 @@ def cases() -> list[Case]:
     for name, pair in pairs().items():
         old, new = pair["edit"]
         if pair["text"].count(old) != 1:
-            raise ToolError(f"{name}: {old!r} must stand in the text once.")
+            raise ToolError(f"{name}: {old!r} must be in the text once.")
         for state, text in (("correct", pair["text"]), ("broken", pair["text"].replace(old, new))):
             found.append(
                 Case(
@@ -122,7 +122,7 @@ def referee(folder: Path) -> tuple[dict[str, Any], str]:
 
     outputs: dict[tuple[int, str], str] = {}
     with ThreadPoolExecutor(min(16, os.cpu_count() or 1)) as pool:
-        # Most correct kernels have nothing to be told of: one process asks about them all.
+        # Most correct kernels have nothing to report: one process asks about them all.
         correct = [n for n, case in enumerate(chosen) if case.name.endswith(" correct")]
         texts = pool.map(lambda tool: ask(tool, correct, ALL_SECONDS), tools)
         together = dict(zip(tools, texts, strict=True))

@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from tools.program import machine
 
         head = {
-            "what": "wmma's products of tiles on a GPU; the tiles are those of tests.tensor_tiles.",
+            "what": "wmma's products of tiles on a GPU; the tiles come from tests.tensor_tiles.",
             **machine(), "how": "python -m tools.tensor_core_bits --tiles N --out FILE",
             "tiles": RECORDED_TILES, "compared": compared,
         }  # fmt: skip

@@ -14,7 +14,7 @@ from ui.drawing.look import Look
 from ui.run.standalone import draw_standalone
 from ui.view.view_url import parse_view
 
-WIDTH, HEIGHT = 1000, 600  # pixels of the figure; its toolbar stands below it
+WIDTH, HEIGHT = 1000, 600  # pixels of the figure; its toolbar is below it
 TOOLBAR = 60  # pixels
 
 

@@ -36,7 +36,7 @@ from ui.view.shown_kernel import idea, short_name, title
 from ui.view.view_url import View, to_query
 from ui.web_page.web_files import read_script, read_web
 
-MADE = "Made by Tilewise: python -m ui.publish"  # stands at the start of each file
+MADE = "Made by Tilewise: python -m ui.publish"  # at the start of each file
 HEAD = 200  # bytes of a file that have it
 INDEX = "index.html"
 SHARED = "tilewise"  # the folder of what the pages share
@@ -57,7 +57,7 @@ class Page:
     name: str  # the page's heading
     text: str  # what to look at
     view: View
-    group: str  # the heading that it stands under in the index
+    group: str  # the heading that it is under in the index
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -16,7 +16,7 @@ DEFAULT_ALGORITHM = -1
 def product(A: Any, B: Any, C: Any, precision: str) -> Callable[[], object]:
     """What queues C = A B on the current stream, A [M, K], B [K, N], C [M, N] of CuPy.
 
-    precision is a name of gpu.precision. Its types are those of the arrays.
+    precision is a name of gpu.precision. Its types are the arrays'.
     """
     import cupy
 

@@ -103,7 +103,7 @@ def measure_steadily(
 ) -> tuple[dict[str, Timing], int]:
     """`measure`, again while the samples of a launch are not steady; and how many runs were made.
 
-    The timings are those of one run, in which the widest spread is the least: a ratio of two of
+    The timings are from one run, in which the widest spread is the least: a ratio of two of
     them is of launches in turn. A GPU at its power limit, or one that others use, stays unsteady,
     so that there are MOST_RUNS at most.
     """

@@ -30,7 +30,7 @@ LINK_BYTES = 2**30  # of the copy that measures the link between two GPUs
 
 @dataclass(frozen=True, slots=True)
 class ScaleJob:
-    """The worker's job, as it stands in JSON."""
+    """The worker's job, as JSON."""
 
     size: tuple[int, int, int]  # M, N, K
     gpus: tuple[int, ...]  # how many GPUs, for each spread; the first is 1

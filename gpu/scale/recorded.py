@@ -26,7 +26,7 @@ class RecordedScaling:
 
 @dataclass(frozen=True, slots=True)
 class ScalingFile:
-    """A recorded scaling's file as it stands in JSON, without its date."""
+    """A recorded scaling's file as JSON, without its date."""
 
     scaling: Scaling
 

@@ -54,7 +54,7 @@ THREADS = 256  # of a block that copies B, or adds pieces
 
 @dataclass(frozen=True, slots=True)
 class ShapesJob:
-    """The worker's job for a run over shapes, as it stands in JSON."""
+    """The worker's job for a run over shapes, as JSON."""
 
     sizes: tuple[Size, ...]
     drawn: int  # how many of them, the last ones, were drawn at random

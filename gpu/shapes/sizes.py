@@ -52,7 +52,7 @@ def random_sizes(count: int = COUNT, seed: int = SEED) -> tuple[Size, ...]:
 
 
 def few_sizes(count: int = FEW_COUNT, seed: int = SEED) -> tuple[Size, ...]:
-    """Shapes with few rows and with few columns in turn, 1 to FEW; the other sides likewise.
+    """Shapes with few rows and with few columns in turn, 1 to FEW; so are the other sides.
 
     >>> few_sizes(3)
     ((14, 4992, 1536), (3304, 2, 100), (19, 421, 157))

@@ -51,7 +51,7 @@ class Insertion:
 
 
 def clock_code() -> str:
-    """The code that reads the clock, which stands before the kernel's."""
+    """The code that reads the clock, which comes before the kernel's."""
     return CLOCK.read_text(encoding="utf-8")
 
 

@@ -64,7 +64,7 @@ class Whole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TraceJob:
-    """The worker's job for a trace, as it stands in JSON."""
+    """The worker's job for a trace, as JSON."""
 
     size: tuple[int, int, int]  # M, N, K
     kernel: Candidate

@@ -106,7 +106,7 @@ def main_difference(trace: Trace, base: Trace) -> PhasePair | None:
 def compare(trace: Trace, base: Trace) -> str:
     """The sentence that matters: which phase differs the most, and what is the same.
 
-    Cycles are those of a tile where a tile is the same work in both, else of a multiply-add.
+    Cycles are for a tile where a tile is the same work in both, else for a multiply-add.
     """
     differing = main_difference(trace, base)
     pairs = [pair for pair in pair_phases(trace, base) if _is_notable(pair)]

@@ -158,7 +158,7 @@ def _check(columns: Columns) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TracesFile:
-    """A file of traces as it stands in JSON, without its format and date."""
+    """A file of traces as JSON, without its format and date."""
 
     device: Device
     traces: tuple[dict[str, Any], ...]  # each a Trace's object, but for its blocks, which are
@@ -219,7 +219,7 @@ def recorded_traces(folder: Path | None = None) -> tuple[RecordedTraces, ...]:
 def traces_of_one_gpu_first() -> tuple[RecordedTraces, ...]:
     """Every file of traces in FOLDER: of the GPU of the newest comparisons first, then the newest.
 
-    So the clock, the times and the counters that are told together are of one GPU.
+    So the clock, the times and the counters that are shown together are of one GPU.
     """
     compared = next((run.device.name for run in recorded.recordings().runs), "")
     return tuple(sorted(recorded_traces(), key=lambda run: run.device.name != compared))

@@ -24,7 +24,7 @@ class Level(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a phase is for: the names, and so the colours, are those of the scene's timeline."""
+    """What a phase is for: names and colours are the same as in the scene's timeline."""
 
     LOAD = "load"
     COMPUTE = "compute"

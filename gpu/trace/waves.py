@@ -22,7 +22,7 @@ class Placed:
 
     multiprocessor: Array  # int [B], its number
     start: Array  # int [B], nanoseconds since the first block began
-    end: Array  # int [B], likewise
+    end: Array  # int [B], nanoseconds
     place: Array  # int [B], which place of its multiprocessor, from 0
     before: Array  # int [B], how many blocks had that place before it
 

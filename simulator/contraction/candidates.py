@@ -41,9 +41,7 @@ class CandidateWalk:
     """Walks a kernel's statements; its public fields are what it has found."""
 
     candidates: list[Candidate] = field(default_factory=list)  # in the order of execution
-    sums: list[tree.Binary | tree.Assign] = field(
-        default_factory=list
-    )  # those of float type, likewise
+    sums: list[tree.Binary | tree.Assign] = field(default_factory=list)  # those of float type, too
     sum_loop_depths: dict[tree.Expression, int] = field(default_factory=dict)  # loops it changes in
     chains: DefUseChains = field(default_factory=DefUseChains)
     array_products: dict[tree.Variable, tree.Assign] = field(

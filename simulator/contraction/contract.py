@@ -28,7 +28,7 @@ class FusibleOperand:
     """A product that reaches an operand of a sum and may fuse there."""
 
     product: Candidate
-    negated: bool  # whether a minus stands between the product and the sum
+    negated: bool  # whether a minus is between the product and the sum
 
     @property
     def subtracted(self) -> bool:
@@ -150,7 +150,7 @@ def _fused_side(sum_: Sum, operands: dict[tuple[Sum, bool], FusibleOperand]) -> 
             return left.product.value.rank <= right.product.value.rank
         case True, False:  # -p + q: the one that is not subtracted
             return False
-        case _:  # p - q, likewise; -p - q
+        case _:  # p - q, the other way round; -p - q
             return True
 
 

@@ -25,7 +25,7 @@ class SumOperand:
 
     sum: Binary | Assign
     on_left: bool  # whether it is the left operand
-    negated: bool = False  # whether a minus stands between the value and the sum
+    negated: bool = False  # whether a minus is between the value and the sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Assigned:
 
     variable: Variable
     value: Expression  # as Definition.value
-    negated: bool = False  # whether a minus stands between the value and the variable
+    negated: bool = False  # whether a minus is between the value and the variable
 
 
 @dataclass(frozen=True, slots=True)

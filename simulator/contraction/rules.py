@@ -5,7 +5,7 @@ The rules are those seen in nvcc 13's machine code for sm_90, without -fmad=fals
 - A product that is an operand of a sum or difference fuses with it, negated or not; one under a
   conversion or a ?: does not.
 - So does one that reaches the sum through a variable or an inlined function, if every use of it
-  is such a sum in the same basic block, or its only use stands in an if after that block. Each of
+  is such a sum in the same basic block, or its only use is in an if after that block. Each of
   its sums fuses then; with any other use none does.
 - Of two products in a sum the one whose operands were loaded first fuses, of two in a difference
   the one that is not subtracted.

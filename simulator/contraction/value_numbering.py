@@ -47,7 +47,7 @@ class ValueNumbering:
         return Value(0, self._number(key))
 
     def builtin(self, name: str, axis: str) -> Value:
-        """The value of threadIdx.x and its kind: the same wherever it stands."""
+        """The value of threadIdx.x and its kind: the same wherever it is."""
         return Value(1, self._number(("builtin", name, axis)))
 
     def load(self, ctype: CType, address: Hashable) -> Value:

@@ -27,7 +27,7 @@ class Evidence:
     kernel: Kernel
     runs: tuple[Run, ...]  # at the sizes of the exercise; the last is where counters are read
     barriers: Mapping[int, float]  # those a thread passes, by line, where counters are read
-    shuffles: Mapping[int, float]  # those a thread takes part in, likewise
+    shuffles: Mapping[int, float]  # those a thread takes part in, of each kind
 
     @property
     def counted(self) -> Run:

@@ -1,6 +1,6 @@
 """Lowers inline assembly: a table of PTX instructions, each as what CUDA C has for it.
 
-The names and their meanings are those of NVIDIA's PTX ISA; how operands are written in a text is in
+The names and their meanings come from NVIDIA's PTX ISA; how operands are written in a text is in
 its document Inline PTX Assembly in CUDA.
 """
 
@@ -62,7 +62,7 @@ TYPES: Mapping[str, Scalar] = {
 CONSTRAINTS = {
     "h": (False, 2), "r": (False, 4), "l": (False, 8), "f": (True, 4), "d": (True, 8),
 }  # fmt: skip
-# Which instruction gives which built-in variable, whose axis stands after it.
+# Which instruction gives which built-in variable, whose axis comes after it.
 BUILTINS = {"tid": "threadIdx", "ntid": "blockDim", "ctaid": "blockIdx", "nctaid": "gridDim"}
 OPERATORS = {
     "add": "+", "sub": "-", "mul.lo": "*", "and": "&", "or": "|", "xor": "^",

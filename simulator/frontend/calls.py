@@ -293,7 +293,7 @@ class Calls:
     ) -> tuple[Function, Place | None]:
         """The called function's body with its parameters bound to this call's arguments.
 
-        Behind it stands where its result is, if that is a struct or a reference. The struct is
+        After it comes where its result is, if that is a struct or a reference. The struct is
         `target`, if that is given; so is the object of a constructor.
         """
         name = definition.spelling
@@ -329,7 +329,7 @@ class Calls:
                 self._symbols.restore(declaration, symbol)
         if members:
             body = Sequence(body.span, (*members, *body.statements))
-        if _is_of_header(definition):  # lines are those of the text
+        if _is_of_header(definition):  # its lines are not the file's
             body = relocate(body, span)
             before = [replace(one, span=span) for one in before]
         variable = result if isinstance(result, Variable) else None

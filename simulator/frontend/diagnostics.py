@@ -220,7 +220,7 @@ def _equal_letters(name: str, other: str) -> int:
 
 
 def _macro_at(line: str, span: Span | None, code: DeviceCode) -> str | None:
-    """The sentence about a declared name that is a macro; None where none stands at the span."""
+    """The sentence about a declared name that is a macro; None where none is at the span."""
     if span is None:
         return None
     name = re.compile(rb"[^\W\d]\w*", re.ASCII).match(line.encode(), span.column - 1)

@@ -22,7 +22,7 @@ MACRO_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 ONE_LINE = re.compile(r"[^\n\r\v\f]*")
 SPLICE = re.compile(r"\\[ \t]*\n")
 SPACE = re.compile(r"[\s\u180e]*")  # what clang takes for spaces, and Python
-# Behind a #: what asks for a file, or says that the lines after it are of one.
+# After a #: what asks for a file, or says that the lines after it are of one.
 FORBIDDEN_NAME = re.compile(
     r"(?:include\w*|__include_macros|import|embed|using|line)\b|\d+[ \t]*\""
 )
@@ -109,7 +109,7 @@ def check_directives(
 
 
 def _check_spliced(text: str, takes_pasting: bool) -> None:
-    """Raise SourceError for what no compiler may get, wherever it stands.
+    """Raise SourceError for what no compiler may get, wherever it is.
 
     Strings and comments do not count as such: a raw string or a digit separator would make this
     lexer see a string or comment where a compiler sees a directive.

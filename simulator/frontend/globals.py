@@ -153,7 +153,7 @@ class FirstValues:
             self._note(cursor if pending is None else next(iter(pending), None), ctype, offset)
         elif pending is None:
             raise SourceError(
-                f"The first values of {self.name} must stand in braces.", span_of(cursor)
+                f"The first values of {self.name} must be in braces.", span_of(cursor)
             )
         else:
             self._consume(deque(pending), ctype, offset)

@@ -56,7 +56,7 @@ def compile_kernel(
 
     The text is a whole file: host code and headers are skipped, which Kernel.notes say. The name
     may give namespaces, a template's arguments or the parameters' types: "ns::scale<float, 16>",
-    "scale(float*, int)". Files that the text includes stand after it (simulator.language.files).
+    "scale(float*, int)". Files that the text includes come after it (simulator.language.files).
     defines gives macros their values: in the text's own #define lines where
     it has them, so that Kernel.text is what runs, else as the compiler's -D; and a template
     kernel's parameters theirs. filename is the text's name in messages. Raises SourceError for a

@@ -6,7 +6,7 @@ import re
 
 # A string or character constant is one token too, whose end class Quotes finds.
 TOKEN = re.compile(r"""[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##|%:(?:%:)?|\S""")
-QUOTED = {  # by quote: what may stand after it, up to the end of a line without a splice
+QUOTED = {  # by quote: what may be after it, up to the end of a line without a splice
     quote: re.compile(rf"(?:\\.|[^{quote}\\\n])*+", re.DOTALL) for quote in "\"'"
 }
 COMMENT_OR_QUOTE = re.compile(r"""//(?:\\\r?\n|[^\n])*+|/\*.*?(?:\*/|\Z)|["']""", re.DOTALL)

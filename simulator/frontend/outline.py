@@ -66,7 +66,7 @@ class Form(StrEnum):
 
 
 class Work(StrEnum):
-    """What a statement does, as far as it can be told without running it."""
+    """What a statement does, as far as it is known without running it."""
 
     WAITS = "waits"  # at a barrier, or for copies or products to arrive
     MULTIPLIES = "multiplies"  # adds a product of floats to a sum, or uses a tensor core

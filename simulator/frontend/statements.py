@@ -367,7 +367,7 @@ def _label(cursor: Any) -> int | None:
 
 
 def _lacks_head(text: str, cursor: Any) -> bool:
-    """Whether clang has dropped what stands in the brackets of a statement, or its body."""
+    """Whether clang has dropped what is in the brackets of a statement, or its body."""
     children = list(cursor.get_children())
     if cursor.kind != CursorKind.FOR_STMT and len(children) < 2:
         return True
@@ -417,7 +417,7 @@ def _switch_start(text: str, cursor: Any) -> list[Any]:
     declared = len(_positions(f"({written})", ",")) + 1 if written.strip() else 0
     if len(by_end) != declared:
         raise SourceError(
-            "Write what stands before the ; in a statement before this switch.", span_of(cursor)
+            "Write what comes before the ; in a statement before this switch.", span_of(cursor)
         )
     return [by_end[place] for place in sorted(by_end)]
 

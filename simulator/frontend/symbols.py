@@ -134,7 +134,7 @@ class SymbolTable:
     def declare_shared(self, cursor: Any, span: Span) -> Declare:
         """Declare a shared variable: one for the block, however often its function is called.
 
-        span is that of the statement, or of the first use of one declared outside the kernel.
+        span is the statement's, or that of the first use of one declared outside the kernel.
         """
         known = self._shared.get(cursor.hash)
         if known is not None:

@@ -218,7 +218,7 @@ def is_struct(clang_type: Any) -> bool:
 
 
 def is_lambda(clang_type: Any) -> bool:
-    """Whether a type is that of a lambda expression."""
+    """Whether a type is a lambda expression's."""
     canonical = clang_type.get_canonical()
     return canonical.kind == TypeKind.RECORD and "(lambda at " in canonical.spelling
 

@@ -69,7 +69,7 @@ def usual_argument(
 
 
 def _kind(source: SourceFile, kernel: Declaration, name: str) -> str:
-    """What stands before a name among a template's parameters, such as a number's type."""
+    """What comes before a name among a template's parameters, such as a number's type."""
     after = source.top.after_template(kernel.first)
     for text in split_arguments(source.top.tokens[kernel.first + 2 : after - 1]):
         words = text.split(" = ")[0].split()

@@ -285,7 +285,7 @@ def _innermost(ctype: CType) -> CType:
 def parts(ctype: CType, name: str = "", offset: int = 0) -> list[Part]:
     """All numbers within a value, in the order of their offsets; a pointer counts as one.
 
-    Of a union they are those of its largest member.
+    Of a union they are its largest member's.
 
     >>> [(part.name, part.offset) for part in parts(VECTORS["float2"])]
     [('.x', 0), ('.y', 4)]

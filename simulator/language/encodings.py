@@ -31,7 +31,7 @@ class Encoding:
 
     exponent_bits: int
     fraction_bits: int
-    # Whether the largest exponent is that of infinity and NaN alone; else a number with it is NaN
+    # Whether only infinity and NaN have the largest exponent; else a number with it is NaN
     # where all bits of its fraction are set, and there is no infinity.
     has_infinity: bool = True
     saturates: bool = False  # whether conversions give the largest number instead of larger ones
@@ -133,7 +133,7 @@ class Encoding:
         return np.where(np.isnan(wide), self._float_nan, self._float_nan | sign)
 
     def _round_float(self, given: Array) -> Array:
-        """Floats rounded to nearest, halves to even, where exponents are those of float."""
+        """Floats rounded to nearest, halves to even, where exponents are as in float."""
         bits = given.view(np.uint32)
         last = (bits >> self._dropped) & np.uint32(1)
         half = np.uint32((1 << (int(self._dropped) - 1)) - 1)

@@ -105,7 +105,7 @@ def find_file(wanted: str, beside: str, names: Iterable[str]) -> str | None:
 
     wanted is in its quotes or angle brackets. It is the one in the same folder, else the one of
     which the last folders and the name agree: of several the first. Folders above (..) only count
-    by what stands after them. In angle brackets all folders must agree.
+    by what comes after them. In angle brackets all folders must agree.
 
     >>> find_file('"../util/a.h"', "src/k.cu", ["b.h", "util/a.h", "src/a.h"])
     'util/a.h'
@@ -149,7 +149,7 @@ def with_included(
     headers that are there without a file, unless quotes ask for them. Raises ValueError, a
     sentence, for too many files or too much text.
     """
-    built = {file.name for file in files_of(main)}  # those that stand in the text already
+    built = {file.name for file in files_of(main)}  # those that are in the text already
     if len(built) > MAX_FILES:
         raise ValueError(f"{name} has more than {MAX_FILES} files in it.")
     pieces, pending, size = [main], [(name, main)], len(main.encode())

@@ -69,7 +69,7 @@ ELEMENTS_OF_SUMS: Mapping[Shape, tuple[Step, ...]] = {
     SHALLOW: ((0, 1), (8, 0), (0, 8)),
     **dict.fromkeys((NARROW, NARROW_8, NARROW_4), ((0, 1), (8, 0))),
 }
-# What an accumulator may be of, by its name; sums of half are those of operands of half alone.
+# What an accumulator may be of, by its name; only operands of half have sums of half.
 SUMS: Mapping[str, Scalar] = {each.name: each for each in (FLOAT, HALF)}
 OPERAND_NAMES = {each.clang_name: name for name, each in OPERANDS.items() if each.clang_name}
 WITH_COPIES = 16  # elements of a lane where some may be copies

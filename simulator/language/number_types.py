@@ -166,7 +166,7 @@ def short_float(kind: CType) -> NumberType | None:
 def numbers_held(element: CType | None, cells: Array) -> Array:
     """What an array of a type holds, in its shape: float32 numbers for bits, else itself.
 
-    The type is that of its elements, or its own.
+    The type is its elements', or its own.
 
     >>> cells = np.array([0x3f80, 0xc000], np.uint16)
     >>> numbers_held(OPERANDS["__nv_bfloat16"].ctype, cells).tolist()

@@ -290,7 +290,9 @@ class Declare:
     span: Span
     variable: Variable
     value: Expression | None = None  # a variable's first value; None leaves it undefined
-    cells: tuple[Expression, ...] | None = None  # an array's first values, row by row; likewise
+    cells: tuple[Expression, ...] | None = (
+        None  # an array's first values, row by row; None as above
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -238,7 +238,7 @@ def _fma64(a: Any, b: Any, c: Any) -> Any:
     addend_high, addend_low = _two_sum(c, low)
     total_high, total_low = _two_sum(high, addend_high)
     result = total_high + _add_to_odd(addend_low, total_low)
-    result = np.where(result == 0, high + c, result)  # a zero's sign is that of the plain sum
+    result = np.where(result == 0, high + c, result)  # a zero has the plain sum's sign
     sizes = (np.abs(a), np.abs(b), np.abs(c), np.abs(high))
     plain = np.logical_and.reduce([(x == 0) | ((x > 1e-140) & (x < 1e140)) for x in sizes])
     for lane in np.flatnonzero(~plain):

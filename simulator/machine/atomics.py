@@ -28,7 +28,7 @@ def _increment(old: Any, limit: Any) -> Any:
 
 
 def _decrement(old: Any, limit: Any) -> Any:
-    """Counts down; from 0, or from above the limit, to the limit (likewise, atomicDec)."""
+    """Counts down; from 0, or from above the limit, to the limit (the guide's atomicDec)."""
     return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
 
 

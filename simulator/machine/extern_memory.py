@@ -13,7 +13,7 @@ def extern_type(kernel: Kernel, array: Variable) -> ArrayOf:
     """The type of the memory that an extern shared array names.
 
     It is the array's, unless some pointer of the kernel is cast to narrower elements: what threads
-    do to neighbouring bytes of one element must be told apart.
+    do to neighbouring bytes of one element must be distinguished.
     """
     assert isinstance(array.ctype, ArrayOf)
     declared = _component_bytes(array.ctype.innermost)

@@ -48,7 +48,7 @@ SHUFFLE_OPERANDS = 3  # the value, the lane or the offset, and the width, which 
 def branches_that_meet(body: Statement) -> tuple[Mapping[If, bool], frozenset[Statement]]:
     """The ifs with a warp function in either branch, and the statements that are such a call.
 
-    An if maps to whether it stands in no other of these. A function that is called within an
+    An if maps to whether it is in no other of these. A function that is called within an
     expression is not looked at: its lanes are waited for there.
     """
     ifs: dict[If, bool] = {}

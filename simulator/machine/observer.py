@@ -362,7 +362,7 @@ class Observer:
     def on_unset_copy(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """Called when lanes copy a variable without a value to another, which then has none too.
 
-        The arguments are those of on_unset.
+        The arguments are as in on_unset.
         """
 
     def on_fence(self, group: Group, mask: Mask, of_the_block: bool) -> None:

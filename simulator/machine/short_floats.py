@@ -1,10 +1,10 @@
 """The functions of cuda_fp16.h and its like; a pair such as half2 is computed by component.
 
-Sums, products, quotients and roots are those of wider floats rounded once more, which is harmless
-where these have 2 p + 2 bits for the p of the type (Figueroa, When is double rounding innocuous?,
-1995); a fused multiply-add rounds once. So they are the GPU's, bit for bit. Exponentials,
-logarithms, sine, cosine and tanh are float32's, rounded: CUDA's may differ in the last bit; of
-bfloat16 none does on an H200.
+Sums, products, quotients and roots are computed in wider floats and rounded once more, which is
+harmless where these have 2 p + 2 bits for the p of the type (Figueroa, When is double rounding
+innocuous?, 1995); a fused multiply-add rounds once. So they are the GPU's, bit for bit.
+Exponentials, logarithms, sine, cosine and tanh are float32's, rounded: CUDA's may differ in the
+last bit; of bfloat16 none does on an H200.
 """
 
 from __future__ import annotations

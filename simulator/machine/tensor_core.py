@@ -72,7 +72,7 @@ class Numbers:
 def decode(values: Array, least_exponent: int) -> Numbers:
     """Float32 numbers by their bits, so that nothing can flush them.
 
-    least_exponent is that of a subnormal number of the type that they came from.
+    least_exponent is a subnormal number's, of the type that they came from.
     """
     bits = values.view(np.uint32).astype(np.int64)
     field, fraction = (bits >> 23) & 0xFF, bits & 0x7FFFFF

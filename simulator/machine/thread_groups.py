@@ -1,7 +1,7 @@
 """What cooperative groups compute: ranks, votes, shuffles by rank, reductions and scans.
 
 A group's value is the lanes of it, a bit each, which every function here takes as its mask. The
-order of a reduction's operations is that of CUDA's own text (cooperative_groups/details), so that
+order of a reduction's operations follows CUDA's own code (cooperative_groups/details), so that
 floating-point sums have the same bits.
 """
 
@@ -200,7 +200,7 @@ def _lanes_alike(group: Group, values: Array) -> Array:
 
 
 def _by_rank(members: Array, chosen: Array) -> Array:
-    """Lanes as ranks: bit r of uint32 [lanes] is that of the member of rank r."""
+    """Lanes as ranks: bit r of uint32 [lanes] is for the member of rank r."""
     is_member, is_chosen = unpack(members), unpack(chosen)
     ranks = np.cumsum(is_member, axis=-1) - 1
     bits = np.where(is_chosen & is_member, np.uint32(1) << ranks.clip(0).astype(np.uint32), 0)

@@ -101,7 +101,7 @@ def register_of(value: Expression) -> Variable | None:
 def lanes_read(group: Group, mask: Mask, source: Array, variable: Variable | None) -> Mask:
     """The lanes whose value a shuffle takes: all of a mask, or only those that are read from.
 
-    These are told apart where the value is a variable that some lanes have not set, as in
+    These are distinguished where the value is a variable that some lanes have not set, as in
     `if (lane == 0) n = atomicAdd(…); n = __shfl_sync(…, n, 0)`. source is int [lanes].
     """
     assigned = ALL if variable is None else group.assigned_mask[group.slot_of[variable]]

@@ -20,7 +20,7 @@ BITS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)  # uint32 [32], a b
 
 
 def positions(group: Group) -> Array:
-    """Where each lane stands in an array [warps, 32] laid flat: int [lanes]."""
+    """Where each lane is in an array [warps, 32] laid flat: int [lanes]."""
     if group.warp_positions is None:
         group.warp_positions = group.warp_numbers * WARP_SIZE + group.warp_lanes
     return group.warp_positions
@@ -129,7 +129,7 @@ class Arrival:
 def sources_present(arrival: Arrival, source: Array) -> tuple[Array, Array]:
     """Of each lane whether the lane that it reads from (int [lanes], 0 to 31) arrived with it.
 
-    Behind it the lanes whose source did not, though no mask names it: both bool [lanes].
+    After it come the lanes whose source did not, though no mask names it: both bool [lanes].
     """
     if arrival.peers is None or arrival.missing is None:
         return np.ones(source.shape, np.bool_), np.zeros(source.shape, np.bool_)

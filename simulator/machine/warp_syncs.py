@@ -47,7 +47,7 @@ class WarpSyncs:
         numbers.append(self.count)
 
     def order(self, first: Any, second: Any, lanes: Array, others: Array) -> Any:
-        """Whether a call stands between two accesses: bool, or bool [n] for n pairs of them.
+        """Whether a call is between two accesses: bool, or bool [n] for n pairs of them.
 
         first and second are the counts at the accesses, in any order; lanes int [n] are lanes of
         the group, and others int [n] lanes, 0 to 31, of the same warps.

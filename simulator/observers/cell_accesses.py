@@ -1,4 +1,4 @@
-"""What one instruction does to the cells of a buffer, and how that stands to their last writes."""
+"""What one instruction does to the cells of a buffer, and how that relates to their last writes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def current_accesses(
     copied: Any = False,
     of_one_block: bool = False,
 ) -> CellAccesses:
-    """An access that is being made, as its group stands at this moment."""
+    """An access that is being made, as its group is at this moment."""
     group = access.group
     return CellAccesses(
         access=access,
@@ -77,7 +77,7 @@ def remembered_accesses(
 
 
 def relation_to_writes(accesses: CellAccesses) -> Relation:
-    """How accesses stand to the last write of each cell."""
+    """How accesses relate to the last write of each cell."""
     cells, threads, shadow = accesses.cells, accesses.threads, accesses.shadow
     block_threads = accesses.access.group.launch.threads
     writers = shadow.writer.take(cells)

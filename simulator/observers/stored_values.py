@@ -13,7 +13,7 @@ from simulator.machine.observer import Access, AccessKind
 def written_bits(access: Access, lanes: Any) -> Array | None:
     """The bits that a store writes to each of n cells, unsigned [n], in the order of its cells().
 
-    lanes are those of cells(). None for an atomic or a copy, and where a cell is not an element.
+    lanes are as in cells(). None for an atomic or a copy, and where a cell is not an element.
     """
     if access.kind is not AccessKind.STORE or access.values is None:
         return None

@@ -56,7 +56,7 @@ class Request:
     ideal: int  # wavefronts that it would take without conflicts
     # Of global memory:
     sectors: tuple[int, ...]  # the distinct 32-byte sectors, counted from the array's start
-    lines: tuple[int, ...]  # the distinct 128-byte lines, likewise
+    lines: tuple[int, ...]  # the distinct 128-byte lines, in order
     moved_sectors: int  # sectors that are moved: more than these if a copy moves one twice
     useful_bytes: int  # distinct bytes that the lanes ask for
 

@@ -63,7 +63,7 @@ class Cell:
     width: int  # bytes that the thread accesses
     bank: int | None  # in shared memory
     sector: int | None  # of 32 bytes, in global memory, counted from the array's start
-    line: int | None  # of 128 bytes, likewise
+    line: int | None  # of 128 bytes, counted in the same way
     in_bounds: bool
 
 

@@ -19,13 +19,13 @@ from simulator.verdict.launches import macro_values
 from simulator.verdict.parameters import axes_used
 
 SIDE = 16  # threads of a block in x and in y, where nothing says more
-THREADS = 256  # threads of a block in x alone, likewise
+THREADS = 256  # threads of a block in x alone, where nothing says more
 OTHER_SIDES = ((SIDE, SIDE), (32, 32), (32, 8), (8, 8), (32, 16), (32, 4))
 WHOLE_WARPS = (32, 128, 64, 256)  # threads, where warps multiply tiles
 SEVERAL_WARPS = (128, 256, 64, 32)  # threads, where each warp has a number
 WARP_NUMBER = re.compile(r"threadIdx\.x\s*(?:/\s*(?:32|warpSize|WARP_SIZE)|>>\s*5)\b")
 CUB_BLOCK = re.compile(r"cub::Block(?:Reduce|Scan)<.*?, (\d+)")
-WARP_SIDES = ((32, 4), (128, 4), (32, 1))  # threads in x and in y, likewise
+WARP_SIDES = ((32, 4), (128, 4), (32, 1))  # threads in x and in y, of the same
 MAX_BLOCKS = 30  # the most to propose
 MAX_SIDES = 10  # macros and sides of shared arrays of which blocks are composed
 LONGEST_NAME = LONGEST // 5  # letters of a macro: a block's expression names up to four

@@ -18,7 +18,7 @@ from simulator.verdict.verdict import (
 )
 
 MENDED = tuple(HazardKind)  # in this order
-INTENSITY = 1.5  # times the tiled kernel's bytes of global memory, from which that is told
+INTENSITY = 1.5  # times the tiled kernel's bytes of global memory, from which that is said
 FEW_WARPS = 0.25  # of those that a multiprocessor holds
 
 

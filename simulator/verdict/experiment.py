@@ -1,7 +1,7 @@
 """Runs of a kernel whose arrays have room for anything: which cells it touches, and what it stores.
 
 Nothing is known yet of how large the arrays are to be, nor of the grid. Sizes get different values,
-so that what follows from one of them can be told from what follows from another.
+so that what follows from one of them can be distinguished from what follows from another.
 """
 
 from __future__ import annotations

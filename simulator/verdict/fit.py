@@ -84,7 +84,7 @@ def fits(
 ) -> list[Fit]:
     """How well tasks explain runs of one launch at different sizes, the best first.
 
-    Without tasks, of all. form is that of the runs.
+    Without tasks, of all. form is the runs'.
     """
     found: list[Fit] = []
     for task in (TASKS[name] for name in tasks) if tasks else TASKS.values():

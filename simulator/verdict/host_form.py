@@ -176,7 +176,7 @@ class _Expressions:
         return None
 
     def _declares_dim3(self, index: int) -> bool:
-        """Whether a name stands in a declaration of dim3, after other names with values or not."""
+        """Whether a name is in a declaration of dim3, after other names with values or not."""
         at = index - 1
         while at >= 0 and self._tokens[at].text not in (";", "{", "}"):
             if self._tokens[at].text == "dim3":

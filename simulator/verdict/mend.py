@@ -18,7 +18,7 @@ SECONDS = 1.0  # of a processor, that a launch with a change may take
 def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
     """A change with which a kernel is right and without hazards where it was not.
 
-    runs are those of the first of the planned sizes. Takes some seconds at most.
+    runs are of the first of the planned sizes. Takes some seconds at most.
     """
     kernel = runs.kernel
     checks = list(zip(planned, runs.checks, strict=False))

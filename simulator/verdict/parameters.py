@@ -70,7 +70,7 @@ OTHER_NAME = re.compile(
 FACTORS = {ALPHA: "2", BETA: "3", FACTOR: "2"}
 
 PITCH_NAME = re.compile(r"pitch|stride|bytes|step", re.IGNORECASE)
-BARE_NAME = re.compile(r"^(?:d|dev|h)_|_(?:d|dev|h)$")  # what stands around the name of A
+BARE_NAME = re.compile(r"^(?:d|dev|h)_|_(?:d|dev|h)$")  # what is around the name of A
 # The distance between rows, or columns, of A, B, C and D: lda, stride_b, pitchC.
 LEADING = re.compile(r"(?:ld|stride|pitch)_?([abcd])|([abcd])_?(?:ld|stride|pitch)", re.IGNORECASE)
 # A side of A, B or C: numARows, a_cols, hA, widthB.
@@ -282,7 +282,7 @@ def _sides(kernel: Kernel) -> dict[str, list[str]]:
 
 
 def _sides_that_follow(kernel: Kernel) -> dict[str, str]:
-    """Sides that are told before: numBRows is what numAColumns is."""
+    """Sides that are known before: numBRows is what numAColumns is."""
     return {name: names[0] for names in _sides(kernel).values() for name in names[1:]}
 
 

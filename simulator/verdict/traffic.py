@@ -18,7 +18,7 @@ from simulator.observers.transactions import SECTOR_BYTES
 from simulator.sentences import verdicts
 from simulator.verdict.verdict import LineCost
 
-WORTH = 2.0  # times the fewest transactions that a line must exceed to be told
+WORTH = 2.0  # times the fewest transactions that a line must exceed to be mentioned
 SHARE = 0.2  # of all transactions of its memory that it must waste
 
 

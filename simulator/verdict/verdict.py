@@ -104,7 +104,7 @@ class CounterRow:
     conflicts: int  # wavefronts of shared memory beyond those without bank conflicts
     sectors_per_request: float | None  # of global memory; None without requests
     bytes_per_flop: float | None  # of global memory; None where the operations are not known
-    wavefronts_per_flop: float | None  # of shared memory; likewise
+    wavefronts_per_flop: float | None  # of shared memory; None as above
 
 
 @dataclass(frozen=True, slots=True)

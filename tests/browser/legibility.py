@@ -55,7 +55,7 @@ PAGE = (
 TOLERANCE = 1.0  # CSS pixels
 INK = 0.75  # of the font size: how high the letters of a line are
 ROUNDING = 0.05  # CSS pixels of a font size
-SHARE = 0.15  # of a text's box: a colour that covers less is not what the text stands on
+SHARE = 0.15  # of a text's box: a colour that covers less is not what the text is on
 TEXT_CONTRAST, MARK_CONTRAST = 4.5, 3.0  # WCAG 2.2, 1.4.3 and 1.4.11
 MARKS = range(0x2500, 0x2800)  # box drawing, blocks, geometric shapes, symbols: not letters
 QUOTED = 48  # characters of a text in a sentence
@@ -592,7 +592,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--width", type=int, default=CLASSROOM_WIDTH, help="of the room, CSS pixels"
     )
-    parser.add_argument("--height", type=int, default=CLASSROOM_HEIGHT, help="likewise")
+    parser.add_argument(
+        "--height", type=int, default=CLASSROOM_HEIGHT, help="pixels, of the window"
+    )
     parser.add_argument("--presenting", action="store_true")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--stage", choices=[*Stage, *Level])

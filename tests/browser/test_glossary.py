@@ -1,4 +1,4 @@
-"""Words are explained where they stand, on the Learn, the Step and the GPU page."""
+"""Words are explained where they are, on the Learn, the Step and the GPU page."""
 
 from __future__ import annotations
 

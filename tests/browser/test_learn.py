@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 SEED = 1
 WALK = ".stops.walking:has([data-walk])"
-GIVEN = re.compile("You said|You chose")  # begins what a wrong answer is told
+GIVEN = re.compile("You said|You chose")  # begins the reply to a wrong answer
 CLICKS = 3  # at one place, where the page moves meanwhile
 ON_A_PHONE = "Mozilla/5.0 (Linux; Android 14) Chrome/126.0.0.0 Mobile Safari/537.36"
 FIRST = next(iter(lessons().values()))
@@ -278,7 +278,7 @@ def test_progress_is_kept_when_the_page_is_left_and_opened_in_haste(visit: Open)
     answer(box, question, numbers, right_answer(question, numbers))  # before all is drawn
     said = f"{len(KEPT) + 1} of {len(FIRST.questions)} right"
     expect(page.locator(".lesson-count")).to_have_text(said)
-    page.wait_for_function(  # the browser is told to keep it in the same run as the count
+    page.wait_for_function(  # the browser is asked to keep it in the same run as the count
         "n => JSON.parse(sessionStorage.getItem('tilewise_progress')).questions.length === n",
         arg=len(KEPT) + 1,
     )

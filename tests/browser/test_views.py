@@ -460,7 +460,7 @@ def test_presenting_leaves_only_the_scene(visit: Open) -> None:
         return None if box is None else (box["width"], box["height"])
 
     def at_rest() -> tuple[float, float]:
-        """The size once it stays: the room is told, and the figure for it has come."""
+        """The size once it stays: the room is known, and the figure for it has come."""
         before, now = None, size()
         while now is None or now != before:
             page.wait_for_timeout(1500)

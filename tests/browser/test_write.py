@@ -12,7 +12,7 @@ EDITOR = ".cm-content"
 PROBLEMS = ".problems:not(.stale) li"
 VERDICT = "p.next"
 
-# C = A * B for one tile; `wait` is what stands between the copies and the products.
+# C = A * B for one tile; `wait` is what is between the copies and the products.
 TILED = """\
 #define T 4
 __global__ void product(const float* x, const float* y, float* z, int m, int n, int k) {

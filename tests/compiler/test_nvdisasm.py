@@ -39,7 +39,7 @@ def test_instructions_lines_and_live_registers(monkeypatch: pytest.MonkeyPatch) 
     assert lines["STG.E"].startswith("x[i] =")
     assert lines["FFMA"] == "return a * b + 1.0f;"
     assert code[-1].opcode == "RET.REL.NODEC"
-    # How many registers are live stands in the listing, too, before the columns.
+    # How many registers are live is in the listing, too, before the columns.
     counts = re.findall(r"\*/ .*// \| +(\d+)", PRINTED[LIVE])
     whole = MachineCode("scale", "sm_90", "", (), code, padding, 6, 0, 0, 0, 0, live)
     assert whole.live_at() == tuple(map(int, counts[: len(code)]))

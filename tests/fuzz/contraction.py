@@ -1,6 +1,6 @@
 """Random kernels of sums and products, for which of them round once: float and double alone.
 
-What the shim's Float tells is a sum and the one product that stands in it. So no variable holds a
+What the shim's Float tells is a sum and the one product that is in it. So no variable holds a
 bare product here (a ?: around it keeps it from a later sum), no sum has two, and none is written
 twice: which of them fuse then is for the simulator's tests of contraction to say.
 """
@@ -27,7 +27,7 @@ def contraction(draw: random.Random, parameters: str) -> str:
     written: set[tuple[str, ...]] = set()
 
     def product(ctype: str, left: str, right: str) -> str:
-        """left * right, or a variable where that stands in the kernel already."""
+        """left * right, or a variable where that is in the kernel already."""
         key = tuple(sorted((unsigned(left), unsigned(right))))
         if key in written:
             return draw.choice(names[ctype])

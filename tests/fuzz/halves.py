@@ -52,7 +52,7 @@ class Halves(Objects):
         e.scope.append(Variable(name, "int"))
 
     def half_value(self, depth: int) -> str:
-        """An expression of the type, without effects: it may stand twice."""
+        """An expression of the type, without effects: it may be twice."""
         e = self.expressions
         e.reserve()
         return self._half(depth)

@@ -1,4 +1,4 @@
-"""Random places to read and write: variables, cells behind indices and pointers, members."""
+"""Random places to read and write: variables, cells that indices and pointers lead to, members."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Places:
     def begin(self, *kept: str) -> None:
         """A new full expression: draws the variables that it writes once and reads nowhere else.
 
-        What stands in `kept` is written by the statement itself. C leaves the order of most
+        What is in `kept` is written by the statement itself. C leaves the order of most
         operands open, so that nothing else is written within an expression.
         """
         self.free, self.reserved = [], set()

@@ -15,8 +15,8 @@ NESTING = 2  # of statements
 class Statements(Assembly):
     """Writes any statement.
 
-    result is the type that a return statement gives, None where none may stand. loops counts the
-    loops around, so that their iterations stay few; breakable and continuable tell what may stand.
+    result is the type that a return statement gives, None where none may be. loops counts the
+    loops around, so that their iterations stay few; breakable and continuable tell what may be.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Statements(Assembly):
 
     @contextmanager
     def leaving(self, breakable: bool, continuable: bool) -> Iterator[None]:
-        """Statements where break and continue may or may not stand."""
+        """Statements where break and continue may or may not be."""
         kept = self.breakable, self.continuable
         self.breakable, self.continuable = breakable, continuable
         yield

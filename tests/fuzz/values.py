@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from simulator.language.functions import SIMD_OF_ONE, SIMD_OF_TWO
 
-# C's arithmetic types in the order of its conversions; what stands before int becomes int.
+# C's arithmetic types in the order of its conversions; what comes before int becomes int.
 ORDER = ("bool", "char", "signed char", "unsigned char", "short", "unsigned short", "int",
          "unsigned", "long", "size_t", "long long", "unsigned long long", "float",
          "double")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Recordings: what is written is read back, newest first, and damage is told, not drawn."""
+"""Recordings: what is written is read back, newest first, and damage is reported, not drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""User kernels that are to harm a page: each has a scene, or it is told why not."""
+"""User kernels that are to harm a page: each has a scene, or a sentence says why not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LINE = (
     "int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x"
 )
 
-# A text, and a part of what is told of it where it has no scene.
+# A text, and a part of what is said of it where it has no scene.
 TEXTS = {
     "no parameters and no statements": ("__global__ void k() {}", "nothing to step through"),
     "no statements": (kernel(""), "nothing to step through"),

@@ -719,7 +719,7 @@ def tile_rows(given: Arguments) -> dict[str, Any]:
     return {"largest": tiles.max(1), "scans": np.cumsum(tiles, 1), "odd": votes}
 
 
-# By the kernel's name, and behind a colon the case; None where the values of a broken kernel are
+# By the kernel's name, and after a colon the case; None where the values of a broken kernel are
 # anyone's guess.
 EXPECTED: Mapping[str, Expectation | None] = {
     "vectorAdd": lambda g: {"c": g["a"] + g["b"]},

@@ -173,7 +173,7 @@ def check(outcome: tuple[int, str, str], part: str) -> None:
     assert "Exception" not in error
     # A busy machine shows how far it is before the processor time is over.
     sentences = [one for one in error.strip().split("\n") if not re.match(r"    |\d+ s: ", one)]
-    assert 1 <= len(sentences) <= 10, "a line of the text stands beneath its sentence"
+    assert 1 <= len(sentences) <= 10, "a line of the text is beneath its sentence"
     assert all(sentence.endswith((".", "?")) for sentence in sentences)
     assert (code, out) == (2, "")
     assert COMMANDS.peak_bytes < MOST_MEMORY

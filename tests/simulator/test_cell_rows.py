@@ -8,7 +8,7 @@ import pytest
 from simulator import Report, simulate
 from tests.simulator.launches import launch_text
 
-# What stands after the store to a thread's own cell, which all lanes make: with and without races.
+# What comes after the store to a thread's own cell, which all lanes make: with and without races.
 AFTER = {
     "a barrier": "__syncthreads(); x[i] = tile[y ^ 1][31 - t];",
     "none": "x[i] = tile[y ^ 1][31 - t];",

@@ -202,7 +202,7 @@ def test_as_nvcc_rounds(body: str) -> None:
             assert found[lane] == (known["t0"] if known["t0"] > 0 else sum_)
 
 
-# Sums that stand elsewhere than in a statement that assigns a variable, each in one expression.
+# Sums that are elsewhere than in a statement that assigns a variable, each in one expression.
 PLACES = {
     "o[i+32] = c; o[i+32] += a * b; acc = o[i+32];": "fma(a, b, c)",
     "o[i+32] = c; o[i+32] -= a * b; acc = o[i+32];": "fma(-a, b, c)",

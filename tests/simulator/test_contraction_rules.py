@@ -99,7 +99,7 @@ CHAINS = {
     "acc += x[i] * x[i+32]; __syncthreads(); o[i+32] = x[i] * x[i+32];": ("fma(a, b, acc)", "t0"),
     "acc += x[i] * x[i+32]; atomicExch(&o[i+32], 0.0f); o[i+32] = x[i] * x[i+32];": (
         "fma(a, b, acc)", "t0"),
-    # Branches: the one use may stand in an if after the product, an else too.
+    # Branches: the one use may be in an if after the product, an else too.
     "float p = a * b; if (n < 3) d = 1; else acc += p;": ("fma(a, b, acc)", "t0"),
     "float p = a * b; if (n > 3) { if (n > 4) d = 1; acc += p; }": ("fma(a, b, acc)", "t0"),
     # Loops: what does not change in one is computed before it.

@@ -1,4 +1,4 @@
-"""Exercises: no start passes, every solution does, near misses are told why they do not."""
+"""Exercises: no start passes, every solution does, near misses get a reason."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ NEAR_MISSES = {
     "a smaller tile": (
         "a_quarter_of_cublas",
         [("#define COLUMNS 64", "#define COLUMNS 32")],
-        r"0\.3125 bytes of global memory per product; at most 0\.25. .*limits are those of rows",
+        r"0\.3125 bytes of global memory per product; at most 0\.25. .*limits are what rows needs",
     ),
 }
 

@@ -12,7 +12,7 @@ from simulator.launch import Launch
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp
 
-# What stands before the kernel, its body, and what x[32] of int then holds; x starts as 0 to 31.
+# What comes before the kernel, its body, and what x[32] of int then holds; x starts as 0 to 31.
 WHOLE: dict[str, tuple[str, str, Any]] = {
     "an index of chars is summed as int": (
         "", "x[i] = x[(char)(i + 70) + (char)(100 - i) - 170 + i] * 3;", I * 3

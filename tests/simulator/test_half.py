@@ -114,7 +114,7 @@ APART = float(np.float16(ONE * ONE) - np.float16(1))
         ("half p = a * a; p -= one; o[0] = p;", FUSED),
         ("o[0] = __hsub_rn(__hmul_rn(a, a), one);", APART),
         ("half p = a * a; o[1] = p; o[0] = p - one;", APART),
-        # nvcc computes a product of half that is written twice twice, and each where it stands
+        # nvcc computes a product of half that is written twice twice, and each where it is
         ("o[1] = a * a; o[0] = a * a - one;", FUSED),
         ("for (int i = 0; i < n; ++i) o[0] = a * a - o[1];", FUSED),
         ("half2 v(a, a); half2 w = v * v - half2(one, one); o[0] = w.y;", FUSED),

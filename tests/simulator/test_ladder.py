@@ -15,7 +15,7 @@ from tests.simulator.test_matmul import fused_chain
 SIZES = [(1, 1, 1), (13, 19, 10), (17, 36, 21), (40, 24, 32)]  # M, N, K
 # How far C may be off the product, as a share of its norm: what operands are rounded to.
 ON_TENSOR_CORES = {"tensor_tf32": 5e-4, "tensor_half": 1e-6, "tensor_fp32": 5e-7}
-IN_ANOTHER_ORDER = 3e-7  # how far C may be off for sums of at most 36 products, likewise
+IN_ANOTHER_ORDER = 3e-7  # how far C may be off for sums of at most 36 products
 ENTRIES = {name: one for name, one in catalogue().items() if name not in ON_TENSOR_CORES}
 QUICK, LONG = SIZES[1], SIZES[2]
 

@@ -19,7 +19,7 @@ def run(before: str, body: str) -> Any:
     return simulate(kernel, launch).arrays["x"].tolist()
 
 
-# What stands before the kernel, its body, and x after it.
+# What comes before the kernel, its body, and x after it.
 VALUES: dict[str, tuple[str, str, list[int]]] = {
     "a name": ("#define VAR(a, n) a##n", "int VAR(v, 1) = 3; x[0] = VAR(v, 1) + v1;", [6, 0, 0, 0]),
     "a function": ("#define OP(name) f##name##f", "x[0] = OP(ma)(2, 3, 4) + OP(abs)(-1.f);",
@@ -96,7 +96,7 @@ def test_a_bomb_is_found_before_a_compiler_reads_it(name: str) -> None:
 
 
 def test_calls_of_macros_nest_only_so_deep() -> None:
-    with pytest.raises(SourceError, match="120 calls of macros"):
+    with pytest.raises(SourceError, match="120 macro calls"):
         run("#define F(x) (x + 1)", f"x[0] = {'F(' * 200}1{')' * 200};")
 
 

@@ -343,7 +343,7 @@ def test_a_barrier_of_the_whole_grid(schedule: str) -> None:
     report = run(GRID_BARRIER, schedule, 10, 64, **arrays)
     assert report.arrays["y"].tolist() == list(range(639, -1, -1))
     assert not report.hazards
-    # A write behind it, of what other blocks have just read, is a race.
+    # A write after it, of what other blocks have just read, is a race.
     text = GRID_BARRIER.replace("- 1 - i];", "- 1 - i]; x[i] = 0;")
     assert ("write-after-read", "x") in kinds(run(text, schedule, 10, 64, **arrays))
 

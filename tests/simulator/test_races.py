@@ -11,7 +11,7 @@ from simulator.machine.observer import AccessKind
 from simulator.observers.hazards.races import Relation, is_race
 
 LOAD, STORE, ATOMIC = AccessKind
-# Two threads of one warp, between which nothing stands.
+# Two threads of one warp, between which nothing is.
 NEIGHBOURS = Relation(
     same_thread=False, same_warp=True, same_block=True, same_interval=True, same_warp_interval=True
 )

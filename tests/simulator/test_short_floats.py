@@ -191,7 +191,7 @@ def test_conversions_to_8_bits_saturate_as_they_say() -> None:
     parameters = "float* x, __nv_fp8_e4m3* o, __nv_fp8_e5m2* p, unsigned char* q, unsigned char* r"
     arrays = {"x": x, **{name: np.zeros(9, np.uint8) for name in "opqr"}}
     found = run("fp8", parameters, body, 9, **arrays)
-    # cuda_fp8.hpp: 464 is half way to what e4m3 has no number for, 61440 likewise in e5m2
+    # cuda_fp8.hpp: 464 is half way to what e4m3 has no number for, and so is 61440 in e5m2
     assert found["o"].tolist() == [126, 126, 126, 254, 127, 0, 42, 126, 254]
     assert found["p"].tolist() == [95, 95, 123, 251, 127, 20, 53, 123, 251]
     assert found["q"].tolist() == [126, 127, 127, 255, 127, 0, 42, 127, 255]

@@ -43,7 +43,7 @@ TABLE = {
     "new": ("float* p = new float[3];", 2, 12, "not supported"),
     "switch with an effect": ("switch (x[0]++; 1) { case 1: ; }", 2, 1, "before this switch"),
     "switch with an unused variable": ("switch (int q = 1, p = 2; q) { case 1: ; }", 2, 1,
-                                       "Write what stands before the ;"),
+                                       "Write what comes before the ;"),
     "array of none": ("float v[2][0]; x[0] = v[1][0];", 2, 1, "The array v has no cells"),
     "rows of none": ("extern __shared__ float s[][0];", 2, 1, "The rows of s have no cells"),
     "string": ('const char* s = "abc";', 2, 17, "first values of an array, as in char s[] = "),

@@ -8,7 +8,7 @@ from simulator import SourceError, compile_kernel
 from ui.user_kernel.problems import find_problems
 
 KERNEL = "__global__ void k(float* x) { x[0] = 1; }\n"
-# A text, the line of its first error, what a terminal is told, and what an editor is.
+# A text, the line of its first error, what a terminal shows, and what an editor shows.
 TABLE = {
     "#error": (
         "#ifndef TILE\n#error set TILE\n#endif\n__global__ void k(float* x) { x[TILE] = 1; }", 2,

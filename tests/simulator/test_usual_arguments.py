@@ -46,7 +46,7 @@ def test_a_block_with_rows_is_a_tile() -> None:
     assert report.arrays["x"][16] == 16
 
 
-# What no argument is usual for: what stands before the kernel, its template's parameters.
+# What no argument is usual for: what comes before the kernel, its template's parameters.
 REFUSED = {
     "a function without one": ("", "typename Op"),
     "a template": ("", "template <typename> class V"),

@@ -349,7 +349,7 @@ def test_a_block_of_half_a_warp_takes_a_full_mask() -> None:
     assert [str(h.kind) for h in hazards] == ["absent-lane"]
 
 
-# A store, what stands between, a load of another lane's cell; and whether that is a race.
+# A store, what is between, a load of another lane's cell; and whether that is a race.
 ORDERED = {
     "nothing": ("", "s[i ^ 1]", True),
     "all lanes": ("__syncwarp();", "s[31 - i]", False),

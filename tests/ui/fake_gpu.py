@@ -1,4 +1,4 @@
-"""For `dask worker --preload`: the worker's GPU process is one that stands in."""
+"""For `dask worker --preload`: the worker's GPU process is a stand-in."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_a_page_opens_from_the_door(app: AppTest, page: str) -> None:
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_never_seen_without_its_style(app: AppTest, page: str) -> None:
-    """Streamlit draws what stands outside of the page's own place late."""
+    """Streamlit draws what is outside of the page's own place late."""
     app.run().switch_page(f"ui/pages/{page}").run()
     styles = ["<style>" in element.proto.body for element in app.get("html")]
     assert sum(styles) >= 2  # the navigation's, and the page's

@@ -182,9 +182,9 @@ KERNEL, CATALOGUE = "assets/kernels/padded.cu", "assets/kernels/catalogue.toml"
 LESSON_FILE, EXERCISE = "assets/lessons/02_two.md", "assets/exercises/03_coalesce.toml"
 PRESETS, SMALL = "assets/presets.toml", "assets/small_kernels.toml"
 RUN, SCALE = "assets/recorded/nvidia-h200.json", "assets/recorded/scale/nvidia-h200-x2.json"
-CHANGED = 0  # the line that is told is the first one that the damage has changed
+CHANGED = 0  # the line that is reported is the first one that the damage has changed
 SOMEWHERE = -1
-# A file; what reads it; what is done to it, with the line that is told, None where nothing is.
+# A file; what reads it; what is done to it, with the line that is reported, None where nothing is.
 TABLE: dict[str, tuple[Callable[[], object], dict[str, tuple[Damage, int | None]]]] = {
     KERNEL: (compiled, {
         "gone": (gone, 1), "empty": (empty, 1), "cut": (cut("for (int k"), SOMEWHERE),
@@ -302,7 +302,7 @@ def opened(page: str, **query: str) -> str:
     return "\n".join((*options, *captions, *errors))
 
 
-# A page, its query, how which files are damaged, and what stands there in the place of each.
+# A page, its query, how which files are damaged, and what is there instead.
 SAID: dict[str, tuple[str, dict[str, str], dict[str, str], tuple[str, ...]]] = {
     "lessons": ("learn", {}, {LESSON_FILE: "empty", EXERCISE: "typo", RUN: "cut"}, (
         r"2\. 02_two.md, line 1: A lesson begins with",

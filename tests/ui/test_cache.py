@@ -32,7 +32,7 @@ VISITORS = 30
 
 
 class ByHand(Executor):
-    """Computes when it is told to."""
+    """Computes when it is asked to."""
 
     def __init__(self) -> None:
         self.jobs: list[tuple[Future[Any], Callable[[], Any]]] = []

@@ -227,7 +227,7 @@ def opened(page: Page, folder: Path, content: str) -> Page:
 
 
 def state(page: Page) -> tuple[str, list[str], str, str]:
-    """The drawn title, the drawn texts, the drawn shape, and what is told to a screen reader."""
+    """The drawn title, the drawn texts, the drawn shape, and what a screen reader gets."""
     return (
         page.locator(".gtitle").text_content() or "",
         page.locator(".textpoint").all_text_contents(),

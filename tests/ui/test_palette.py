@@ -18,7 +18,7 @@ VISIONS = (None, "protan", "deutan", "tritan")
 THEMES = pytest.mark.parametrize("theme", PALETTES)
 
 CHANGED = ("removed", "added")
-# Each text colour, and what it stands on. A colour of several is each of them.
+# Each text colour, and what it is on. A colour of several is each of them.
 GROUNDS = {
     "ink": (
         "paper",

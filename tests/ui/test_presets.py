@@ -95,7 +95,7 @@ def numeric(preset: Preset) -> None:
 def degree(preset: Preset) -> tuple[int, int]:
     """Wavefronts of warp 0's read of Bs at the step shown, and the banks it falls into."""
     read = access(shown(preset), "load", "Bs")
-    base = 32 * 32 * 4  # Bs lies behind As, which has as many whole rows of banks
+    base = 32 * 32 * 4  # Bs lies after As, which has as many whole rows of banks
     addresses = base + read.offsets[None, :32]
     active = read.active[None, :32]
     assert active.all()

@@ -41,7 +41,7 @@ def state(one: Visitor, key: str, **values: Any) -> WidgetState:
 async def click(one: Visitor, key: str, report: WidgetState, is_later: bool) -> None:
     """Click a button while something is reported too.
 
-    Both are told in one message, or the report once the click's run has begun, which it ends.
+    Both come in one message, or the report once the click's run has begun, which it ends.
     """
     trigger = state(one, key, trigger_value=True)
     if is_later:

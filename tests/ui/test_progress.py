@@ -1,4 +1,4 @@
-"""Progress with the exercises: what happened is kept, saved and read; hostile files are told."""
+"""Progress with the exercises: what happened is kept, saved, read; hostile files are reported."""
 
 from __future__ import annotations
 

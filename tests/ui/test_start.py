@@ -1,4 +1,4 @@
-"""What the app needs of its system at the start: enough is asked for, too little is told."""
+"""What the app needs of its system at the start: enough is asked for, too little is reported."""
 
 from __future__ import annotations
 

@@ -427,7 +427,7 @@ def test_a_click_is_kept_whose_callback_streamlit_ends(
 
 
 def sentence(app: AppTest) -> str:
-    """What stands above the scene."""
+    """What is above the scene."""
     [text] = [
         element.proto.body for element in app.get("html") if "<p class=" in element.proto.body
     ]

@@ -208,7 +208,7 @@ def test_what_ifs_are_offered_where_their_pattern_is_found(session: AppTest) -> 
     sound(app)
     control(app.checkbox, "Remove the first barrier").set_value(True).run()
     assert sound(app).edits == ("first-barrier",)
-    assert any(" times: " in one.value for one in app.markdown), "its race is told"
+    assert any(" times: " in one.value for one in app.markdown), "its race is reported"
     app = visited(session, to_query(View(user_kernel=SAXPY, edits=("first-barrier",))))
     sound(app)
     assert "Remove the first barrier" not in {one.label for one in app.checkbox}

@@ -25,7 +25,7 @@ def test_a_lines_style_and_thickness_are_properties_of_their_own(file: Path) -> 
 
 @pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.name)
 def test_what_a_browser_may_lack_is_asked_of_the_window(file: Path) -> None:
-    """A bare name that is not declared throws, with ?. behind it, too."""
+    """A bare name that is not declared throws, with ?. after it, too."""
     text = file.read_text(encoding="utf-8")
     assert not re.findall(r"(?<!window\.)\brequestIdleCallback\b", text)
 

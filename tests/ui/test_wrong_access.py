@@ -129,7 +129,7 @@ def test_without_a_zero_fill_the_cells_beyond_an_edge_are_unset_in_the_first_til
             assert (wrong.writer, wrong.fate) == (wrong.cell, Fate.NEVER)
     cells = {w.cell for w in found if w.access.name == f"{name}s"}
     other = {w.cell for w in found if w.access.name != f"{name}s"}
-    assert cells == beyond or other  # a read of two unset cells is told by the first
+    assert cells == beyond or other  # a read of two unset cells is reported by the first
 
 
 def first(view: View, fault: Fault, **fields: object) -> tuple[int, int, WrongAccess]:

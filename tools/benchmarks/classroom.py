@@ -4,7 +4,7 @@ Run it as `python -m tools.benchmarks.classroom [VISITORS]`, 30 without a number
 Streamlit's protocol, from one process on the same machine. Seconds are from a request until its
 script run has finished: with the scene, and all else that the page then has. A view is known if
 anyone has had it since the server was started. A bare Streamlit page with as many controls and no
-scene shows what Streamlit itself takes. CPU seconds are those of the server's own process, and of
+scene shows what Streamlit itself takes. CPU seconds are spent by the server's own process, and of
 its worker processes, for each action.
 
 `python -m tools.benchmarks.classroom links` prints only how long a hundred visitors with a link

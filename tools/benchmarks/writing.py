@@ -60,7 +60,7 @@ def main() -> None:
         page = open_page(chromium.new_page(), address)
         print(f"first verdict, of the tiled kernel: {time_verdict(page):.2f} s")
         marks = time_marks(page)
-        print(f"mark behind a key: {statistics.median(marks):.2f} s, at most {max(marks):.2f} s")
+        print(f"mark after a key: {statistics.median(marks):.2f} s, at most {max(marks):.2f} s")
         for name in catalogue():
             seconds = time_verdict(open_page(chromium.new_page(), address, f"?kernel={name}"))
             print(f"verdict, {name}: {seconds:.2f} s")

@@ -85,7 +85,7 @@ class TracedTile:
     tile: int  # from 0
     begin: int  # cycles since the block began, where its first warp began with the tile
     end: int  # cycles since the block began, where its last warp was done with it
-    warps: tuple[tuple[tuple[int, int, int], ...], ...]  # of each: phase, begin and end, likewise
+    warps: tuple[tuple[tuple[int, int, int], ...], ...]  # of each: phase, begin and end, in cycles
 
 
 def find_clock(

@@ -39,9 +39,10 @@ class Costs:
 def add_up_costs(recording: Recording) -> Costs:
     """Add up what a block's steps cost.
 
-    Sectors and wavefronts are those of simulator.observers.transactions; an atomic is neither load
-    nor store, as in simulator.observers.counters. A multiply-add is a product of two floating-point
-    numbers, whether it is fused with a sum or not; wmma::mma_sync on m x n x k does m * n * k.
+    Sectors and wavefronts are counted as in simulator.observers.transactions; an atomic is neither
+    load nor store, as in simulator.observers.counters. A multiply-add is a product of two
+    floating-point numbers, whether it is fused with a sum or not; wmma::mma_sync on m x n x k
+    does m * n * k.
     """
     counted = np.zeros((len(recording.steps), 5), np.int64)
     known: dict[tuple[object, ...], tuple[int, int, int]] = {}

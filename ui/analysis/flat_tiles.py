@@ -39,7 +39,7 @@ def shared_shapes(recording: Recording, product: Product | None) -> Mapping[str,
 
 
 def _pitches(step: Step, store: StepAccess, product: Product) -> set[int]:
-    """How far from each other neighbours of A or B stand in the array, other than side by side."""
+    """How far from each other neighbours of A or B are in the array, other than side by side."""
     found: set[int] = set()
     for load in step.accesses:
         if not is_load(product, load) or load.components > 1 or store.components > 1:

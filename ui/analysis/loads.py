@@ -35,7 +35,7 @@ def global_loads(model: SceneModel, thread: int | None = None) -> list[int]:
 def naive_loads(model: SceneModel, thread: int | None = None) -> list[int] | None:
     """Elements the naive kernel would have loaded for the products done, up to each step.
 
-    The products are those of the block, or of one thread. None for a kernel that multiplies no
+    The products are the block's, or one thread's. None for a kernel that multiplies no
     matrices, for one of which it is not plain which sums belong to cells of C, and on tensor cores,
     where the sums are a warp's.
 

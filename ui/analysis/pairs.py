@@ -1,6 +1,6 @@
 """Two recordings in lockstep: the pairs of steps at which both are at the same place of the story.
 
-The story is that of the products that a block adds up. Where both kernels run the same line in the
+The story follows the products that a block adds up. Where both kernels run the same line in the
 same iterations of like loops, the two steps are a pair. Where they do not, each goes on by its
 share of the products, and one of them may wait for the other.
 """
@@ -68,7 +68,7 @@ def pair_of_step(pairs: tuple[Pair, ...], side: int, step: int) -> int:
 def pair_navigation(left: Recording, right: Recording, pairs: tuple[Pair, ...]) -> dict[str, Any]:
     """The number of "steps", which are pairs, and for each granularity where a unit begins.
 
-    Of both sides; but outer iterations are those of the side that has fewer, as tiles beside the
+    Of both sides; but the side that has fewer outer iterations counts them, as tiles beside the
     single loop of a kernel without.
     """
     stops: dict[str, Any] = {"steps": len(pairs)}

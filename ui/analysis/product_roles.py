@@ -83,7 +83,7 @@ def product_of_form(recording: Recording, form: LaunchForm) -> Product | None:
 def array_shapes(recording: Recording) -> Mapping[str, Shape]:
     """Rows and columns of each array in global and constant memory, by name.
 
-    The planes of three dimensions stand one under another; a struct is a row, and each of its
+    The planes of three dimensions are one under another; a struct is a row, and each of its
     members a column.
     """
     arrays = {

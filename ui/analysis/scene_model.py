@@ -98,7 +98,7 @@ def build_scene_model(
     """Derive from a recording, once, all that the panels of the scene need of it.
 
     right is a recording of the same block in the same order without the fault of a what-if. form
-    is that of a user kernel, whose arrays and tile follow from it and from the recording;
+    is a user kernel's, whose arrays and tile follow from it and from the recording;
     without one the kernel has the catalogue's parameters.
     """
     outer = _most_frequent_loop(recording, None)

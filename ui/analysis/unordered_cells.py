@@ -80,7 +80,7 @@ class _LastAccesses:
         return np.broadcast_to(is_race(accesses.kind, kind, relation), cells.shape)
 
     def _ordered(self, accesses: _CellAccesses) -> Array:
-        """Whether a __syncwarp() stands between these and accesses of the same warp: bool [n].
+        """Whether a __syncwarp() is between these and accesses of the same warp: bool [n].
 
         Where several threads have touched a cell, it must be one that orders all of the warp's.
         """
@@ -162,7 +162,7 @@ def find_racing_cells(
 ) -> tuple[Mapping[str, Array], ...]:
     """For each step the cells, by global array, that race, as find_unordered_cells has the shared.
 
-    hazards are those of the whole launch: threads may order their accesses to global memory by
+    hazards are of the whole launch: threads may order their accesses to global memory by
     fences and flags, too, so that only lines are asked of which a race was found. Of a race with
     another block, which the recording does not have, it is the cell of the hazard's example.
     """
@@ -218,7 +218,7 @@ def _cells_of_other_blocks(recording: Recording, races: Sequence[Hazard]) -> dic
 
 
 def _find_races(recording: Recording, accesses_of: _Accesses, sizes: Mapping[str, int]) -> _Found:
-    """For each step the cells that race; sizes are those of the arrays."""
+    """For each step the cells that race; sizes are the arrays'."""
     found: _Found = [{} for _ in recording.steps]
     _add_races_with_earlier(recording, accesses_of, sizes, found)
     _add_stale_loads(recording, accesses_of, sizes, found)

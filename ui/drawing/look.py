@@ -17,7 +17,7 @@ class Stage(StrEnum):
     STORE = "store"  # into C
     TENSOR = "tensor"  # how the tensor core adds up a cell
     GRID = "grid"  # the blocks and the tiles that each makes; shown only where it is held
-    CLOCK = "clock"  # measured cycles of every warp of a block; likewise only where it is held
+    CLOCK = "clock"  # measured cycles of every warp of a block; shown only where it is held
     COSTS = "costs"  # what the steps have cost so far; shown only where it is held
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Point = tuple[float, float]  # pixels of the sheet
-Box = tuple[float, float, float, float]  # left, top, right, bottom, likewise
+Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Wall:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A warp that comes from the left to where it stands."""
+    """A warp that comes from the left to where it is."""
 
     box: Box  # where it comes to
     start: float  # pixels, how far to the right of there it begins: below 0
@@ -82,7 +82,7 @@ Motion = Flight | Light | Wall | Walk
 def fly(starts: Sequence[Place], ends: Sequence[Place]) -> list[Motion]:
     """The flights of numbers from some places to others, which pair off in their order.
 
-    Where one side has fewer, its last place is that of all the rest.
+    Where one side has fewer, all the rest share its last place.
     """
     if not (starts and ends):
         return []

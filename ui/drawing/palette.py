@@ -10,9 +10,9 @@ class Palette:
     """Colours of one theme.
 
     tiles and tile_edges belong together: the fill and the outline of an outer iteration's tile.
-    Their hues are those of Okabe and Ito's palette, amber, sky, yellow, pink, green and lavender,
+    Their hues come from Okabe and Ito's palette, amber, sky, yellow, pink, green and lavender,
     warm and cool in turn, so that iterations that follow one another differ with any kind of
-    colour blindness. Vermilion is kept for the focused thread. Which text may stand on which fill
+    colour blindness. Vermilion is kept for the focused thread. Which text may be on which fill
     is a table of tests/ui/test_palette.py, which computes every contrast.
     """
 

@@ -38,7 +38,7 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Where the title stands."""
+    """Where the title is."""
 
     left: float  # pixels, where its text begins
     middle: float  # pixels, its middle from above

@@ -1,1 +1,1 @@
-"""The glossary: words with their definitions and small scenes, explained where they stand."""
+"""The glossary: words with their definitions and small scenes, explained where they are."""

@@ -44,7 +44,7 @@ IN_WAVES = "warptiles"  # each of its blocks fills a multiprocessor
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar with what stands above it."""
+    """A bar with what is above it."""
 
     name: str
     text: str  # its number, on the right

@@ -1,4 +1,4 @@
-"""The words on a page: explained where they stand, and in a list."""
+"""The words on a page: explained where they are, and in a list."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class GpuCluster:
     """Runs jobs on a cluster's workers with a GPU, in one queue with those of all apps.
 
     A job goes to a worker when that is free for it and not before: Dask would give it to one at
-    once, where it would stay behind that worker's jobs while another GPU is free, and would be
+    once, where it would wait for that worker's jobs while another GPU is free, and would be
     blamed for the worker's end.
     """
 

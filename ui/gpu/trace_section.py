@@ -234,7 +234,7 @@ def _show_phases(name: str, found: Traced) -> None:
             f"{'All at one scale: a' if len(shown) > 1 else 'A'} row is a block's whole life, "
             "however long it is, and its "
             "parts are phases in the order of the code; those of the loop over tiles stand for all "
-            "tiles. Colours are those of the scene's timeline. The wait for values from global "
+            "tiles. Colours are as in the scene's timeline. The wait for values from global "
             "memory is in the copying: they are there before they are stored in shared memory. "
             f"{RATIO}"
         )

@@ -20,7 +20,7 @@ COUNTS: Mapping[str, CountFunction] = {
     "Global sectors": global_sectors,
     "Shared wavefronts": shared_wavefronts,
 }
-# Pixels: where the two agree, a diamond stands within a ring, and both are seen.
+# Pixels: where the two agree, a diamond is within a ring, and both are seen.
 RING_SIZE, DIAMOND_SIZE = 22, 11
 
 AGREEMENT = 0.02  # predicted and measured agree when they differ by no more, as a share

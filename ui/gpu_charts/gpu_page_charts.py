@@ -108,7 +108,7 @@ CHARTS = (
         draw=lambda data: accuracy.draw_accuracy(data.comparison, data.ink, data.pair),
         alt=lambda data: f"Speed and error. {accuracy.describe(data.comparison)}",
         caption=lambda data: (
-            "The error is that of C against a product in double precision of the same A and B. "
+            "The error compares C with a product in double precision of the same A and B. "
             "TF32 rounds them as they are multiplied, which counts; half operands were rounded "
             "before, which does not."
         ),

@@ -10,10 +10,10 @@ from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 
 HEIGHT = 320  # pixels
-MARGIN = {"l": 50, "r": 56, "t": 4, "b": 128}  # pixels: the words stand below the road
+MARGIN = {"l": 50, "r": 56, "t": 4, "b": 128}  # pixels: the words are below the road
 UNDER = 14  # pixels from the road to the words
 STEP = 5  # pixels across a dot of the road
-# Drawings in pixels from the place on the road that they stand on, x to the right, y upwards.
+# Drawings in pixels from the place on the road that they are on, x to the right, y upwards.
 KITCHEN = "M-26,0V26M26,0V26M-34,26H34V32H-34Z M-14,32V46H10V32 M10,42H22"
 SHELF = (
     "M-30,0V84H30V0M-30,4H30M-30,30H30M-30,56H30"

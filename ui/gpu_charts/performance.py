@@ -38,7 +38,7 @@ def kernel_label(kernel: KernelResult) -> str:
 
 
 def variant_label(variant: str, defines: Mapping[str, str]) -> str:
-    """Likewise of a kernel as gpu.candidate.choose takes it, with its macros' values."""
+    """The name of a kernel as gpu.candidate.choose takes it, with its macros' values."""
     name, *settings = variant.split(":")
     if not settings and list(defines) == ["TILE"]:
         settings = [f"TILE={defines['TILE']}"]
@@ -53,7 +53,7 @@ def phrase(kernel: KernelResult) -> str:
 
 
 def variant_phrase(variant: str) -> str:
-    """Likewise of a kernel as gpu.candidate.choose takes it."""
+    """The same of a kernel as gpu.candidate.choose takes it."""
     name, *settings = variant.split(":")
     if not settings:
         return name

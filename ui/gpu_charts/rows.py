@@ -25,7 +25,7 @@ LEGEND = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What stands above a row."""
+    """What is above a row."""
 
     label: str
     text: str  # after the label, "" for none

@@ -35,7 +35,7 @@ def trace_label(trace: Trace) -> str:
 def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
     """Draw what share of a block's lifetime each phase takes: a row a kernel, all of one length.
 
-    The phases stand in the order of the code; a phase of the loop over tiles stands for all tiles.
+    The phases are in the order of the code; a phase of the loop over tiles stands for all tiles.
     """
     colours = _colours(ink)
     bars: dict[Kind, list[tuple[int, float, float, str]]] = {kind: [] for kind in Kind}

@@ -120,7 +120,7 @@ def _processes(count: int) -> Workers:
     # would outlive them: these end by themselves.
     vars(multiprocessing.current_process())["_config"]["daemon"] = False
     found = Workers(count, lambda _, __, place: place)
-    # Before multiprocessing closes the queue by which they are told to end, and waits for them.
+    # Before multiprocessing closes the queue that ends them, and waits for them.
     Finalize(None, found.shutdown, kwargs={"cancel_futures": True}, exitpriority=100)
     return found
 

@@ -63,7 +63,7 @@ class ArrayReader:
         self._members: dict[ArrayName, Members | None] = {}
 
     def shape(self, array: ArrayName) -> tuple[int, int]:
-        """Rows and columns; the planes of three dimensions stand one under another.
+        """Rows and columns; the planes of three dimensions are one under another.
 
         A struct is a row, and so is a short vector.
         """

@@ -27,7 +27,7 @@ class ArraysPanel:
 
     A value is marked in the step that reads or writes it, for the block's threads and for the
     focused one; so is what the block has stored. Of an array that is too large for its numbers a
-    window follows the focused thread, and a small picture of all its cells stands above.
+    window follows the focused thread, and a small picture of all its cells is above.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class ArraysPanel:
     def _name(self, step: Step, place: Place, content: Content) -> str:
         """The array's name, its size or what of it is in view, and its memory; what has room.
 
-        Where the focused thread accesses an element that is no part of it, that in their place.
+        Where the focused thread accesses an element that is no part of it, that instead.
         """
         name, kind = place.array.name, SPACE_NAMES[place.array.space]
         rows, columns = place.shape

@@ -1,6 +1,6 @@
 """The stage of a shared-memory request: the array by its banks, and a warp's wavefronts.
 
-Above stands the array, each cell in the colour of its bank; under it the 32 banks as bins, in which
+Above is the array, each cell in the colour of its bank; under it the 32 banks as bins, in which
 each word that the warp asks for lies in the row of the wavefront that serves it.
 """
 
@@ -36,7 +36,7 @@ from ui.lecture.window import Windows
 
 PALER = 0.4  # of the paper in the colour of a line that crosses cells
 TALLEST = 2.4  # of a small letter, a wavefront's row
-MIDDLE = 18  # the bank around which it stands how many are idle
+MIDDLE = 18  # the bank around which is written how many are idle
 LINES = 5  # of words beside the maps
 LINES_ON_CHIP = 2  # of words above the array, where it has the chip's width
 ARRAY_SHARE = 0.46  # of the height that words leave, the array's cells
@@ -49,7 +49,7 @@ HIGHEST = 2.0  # of a small letter, the same cell's height
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where a shared array stands, a cell for each word of 4 bytes."""
+    """Where a shared array is, a cell for each word of 4 bytes."""
 
     cells: Cells  # those in view
     pitch: int  # words from one row to the next
@@ -217,7 +217,7 @@ class BanksStage:
         ]  # fmt: skip
 
     def _grid(self, array: Variable) -> Grid:
-        """Where a shared array stands, as rows of words."""
+        """Where a shared array is, as rows of words."""
         letters, area = self._letters, self._area
         size = element_of(array.ctype).size
         *above, last = self._model.shared_shapes.get(array.name, (1,))
@@ -268,7 +268,7 @@ class BanksStage:
         return [str(bank) if bank >= 0 else "" for bank in banks]
 
     def _title(self, request: Request | None) -> str:
-        """What stands above the array, and its banks under it."""
+        """What is above the array, and its banks under it."""
         if request is None:
             return ""
         name = markup(request.access.name)
@@ -314,7 +314,7 @@ class BanksStage:
         )
 
     def _idle(self, request: Request | None) -> str:
-        """What a conflict costs, where no mark stands behind the words."""
+        """What a conflict costs, where no mark is behind the words."""
         if request is None or request.degree < 2:
             return ""
         used = np.unique(request.words[request.words >= 0] % BANKS)

@@ -43,7 +43,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Where the sums of a block, or of one thread, stand."""
+    """Where the sums of a block, or of one thread, are."""
 
     variable: Variable
     own: bool  # whether they are an array of the focused thread
@@ -55,7 +55,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One product statement: its factors and sums, and whether they stand in line."""
+    """One product statement: its factors and sums, and whether they are in line."""
 
     statement: Statement
     left: Factor
@@ -108,7 +108,7 @@ class Boards:
         return self._factor_cell(board.left, step, self._operand(board, 0), thread)
 
     def top_cell(self, board: Board, step: Step, thread: int) -> Cell | None:
-        """Likewise of the upper factor."""
+        """The same of the upper factor."""
         return self._factor_cell(board.top, step, self._operand(board, 1), thread)
 
     def factor_access(self, board: Board, step: Step, number: int) -> StepAccess | None:
@@ -209,10 +209,10 @@ class Boards:
 def sums_of_threads(model: SceneModel) -> tuple[Array, Cell]:
     """Each thread's sum as the block's part of C has it: int [T, 2], rows and columns from 0.
 
-    Also the cell of C where the first stands. What each thread stores in C tells; a thread that
+    Also the cell of C where the first is. What each thread stores in C tells; a thread that
     stores nothing, because its cell is beyond C's edges, follows from its neighbours, else it has
     (-1, -1). So has a thread of another z than the focused one's, in whose cell one of that z
-    stands. Where nothing is stored, threads stand as in their block.
+    is. Where nothing is stored, threads are as in their block.
     """
     recording, product = model.recording, model.product
     block, count = recording.launch.block, recording.launch.threads
@@ -244,7 +244,7 @@ def sums_of_threads(model: SceneModel) -> tuple[Array, Cell]:
 
 
 def _hide_other_planes(cells: Array, block: Dim3, thread: int) -> None:
-    """Leave of threads of several z that stand in one cell the one of the focused thread's z.
+    """Leave of threads of several z that are in one cell the one of the focused thread's z.
 
     cells int [T, 2] has their rows and columns, and gets (-1, -1) for the others.
     """

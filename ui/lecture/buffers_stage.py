@@ -1,7 +1,7 @@
 """Tiles of shared memory that take turns: which one is multiplied, and which is being filled.
 
 Each turn is a row: its tile of A and of B, small and without numbers. What an asynchronous copy
-brings stands on the border of the chip until somebody waits for it; its cells in shared memory are
+brings is on the border of the chip until somebody waits for it; its cells in shared memory are
 empty so long. From the row whose tiles are multiplied an arrow leads on to the registers.
 """
 
@@ -58,7 +58,7 @@ ON_ITS_WAY, FILLED, READY, MULTIPLIED, USED = (
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What stands in the rows at a step. Two steps with equal arrays look alike."""
+    """What is in the rows at a step. Two steps with equal arrays look alike."""
 
     held: tuple[Array, ...]  # by array: int [cells], the tile of each value, -1 for none
     copied: tuple[Array, ...]  # by array: int [cells], the tile under way into each, -1 for none
@@ -126,7 +126,7 @@ class BuffersStage:
         self._place(areas)
 
     def _place(self, areas: Areas) -> None:
-        """Find where each row, its tiles, and those on the border stand."""
+        """Find where each row, its tiles, and those on the border are."""
         letters, area = self._letters, areas.buffers
         assert area is not None
         aside, small, half = ASIDE * letters.name, letters.small, HALF * letters.name
@@ -246,11 +246,11 @@ class BuffersStage:
         return found
 
     def border_box(self, name: str, cell: int) -> Box | None:
-        """Where on the border a value stands that is copied into a cell; None if not drawn."""
+        """Where on the border a value is that is copied into a cell; None if not drawn."""
         return self._box(self._on_border, name, cell)
 
     def cell_box(self, name: str, cell: int) -> Box | None:
-        """Where a cell of shared memory stands; None if it is not drawn."""
+        """Where a cell of shared memory is; None if it is not drawn."""
         return self._box(self._tiles, name, cell)
 
     def _box(self, tiles: list[list[Cells]], name: str, cell: int) -> Box | None:
@@ -299,7 +299,7 @@ class BuffersStage:
         )  # fmt: skip
 
     def _draw(self, step: Step) -> _Drawn:
-        """What stands there at a step; many steps in sequence look alike."""
+        """What is there at a step; many steps in sequence look alike."""
         state = self._state(step)
         if self._drawn is None or not self._drawn.state.is_like(state):
             self._drawn = self._build(state)

@@ -1,4 +1,4 @@
-"""Cells of a stage: a window of an array, its rectangles, and the size of what stands in them."""
+"""Cells of a stage: a window of an array, its rectangles, and the size of what is in them."""
 
 from __future__ import annotations
 
@@ -171,6 +171,6 @@ def longest_text(texts: Iterable[str]) -> int:
 
 
 def columns_of_block(block: Dim3) -> int:
-    """How many threads of a block stand in a row: threadIdx.x, or less where all are in one."""
+    """How many threads of a block are in a row: threadIdx.x, or less where all are in one."""
     x, y, z = block
     return x if y * z > 1 else min(x, WRAPPED)

@@ -61,7 +61,7 @@ class ClockBar:
         self, clock: Clock, cycles: Mapping[int, float], letters: Letters, area: Rectangle,
         scale: float | None = None,
     ) -> None:  # fmt: skip
-        """cycles are those of each phase; scale is how many the whole width stands for."""
+        """cycles has each phase's; scale is how many the whole width stands for."""
         self._phases, self._area = clock.trace.phases, area
         groups = groups_of(clock, cycles)
         apart = APART * letters.small

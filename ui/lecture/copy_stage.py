@@ -73,7 +73,7 @@ class CopyStage:
             max(height, min(free / down, largest)), down, across,
         )  # fmt: skip
         top = max(source.bottom, maps.bottom) + gap + label
-        # The lower window stands under the maps and is as wide as four cells, at most.
+        # The lower window is under the maps and is as wide as four cells, at most.
         self._lower = Rectangle(stage.left, top, stage.left + 0.42 * stage.width, stage.bottom)
         lower_across = max(1, min(4, columns, int(self._lower.width / width)))
         lower_down = max(1, min(4, rows, int(self._lower.height / height)))
@@ -191,7 +191,7 @@ class CopyStage:
         return fly(lower, upper)
 
     def _contents(self, step: Step) -> tuple[Content | None, Content | None]:
-        """What the windows show. What goes into C stands in the upper one."""
+        """What the windows show. What goes into C is in the upper one."""
         load, store = farthest(self._stages.subject(step).accesses)
         if store is not None and store.space is MemorySpace.GLOBAL:
             load, store = store, load

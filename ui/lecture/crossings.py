@@ -215,7 +215,7 @@ class CrossingsPanel:
         return found
 
     def _lane_box(self, step: Step, thread: int) -> Box | None:
-        """Where a thread stands among the warps, for what it loads into its registers."""
+        """Where a thread is among the warps, for what it loads into its registers."""
         return None if self._gate is None else self._gate.box(step, thread)
 
     def _own_sums(self, step: Step, board: Board | None) -> str:
@@ -309,7 +309,7 @@ def _around(run: list[Lane]) -> tuple[Box, Box]:
 def _arrow_down(source: Box, target: Box, share: float = 0.5) -> str:
     """An arrow from one box down to another, or up to one above it, at a share of their widths.
 
-    Arrows of several rows, one above the other, so stand beside each other.
+    Arrows of several rows, one above the other, so are beside each other.
     """
     x, end_x = (box[0] + share * (box[2] - box[0]) for box in (source, target))
     is_down = target[1] >= source[1]

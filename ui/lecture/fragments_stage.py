@@ -1,6 +1,6 @@
 """The fragments of a warp: the tiles that its lanes hold together for the tensor core.
 
-They stand as a product does on a blackboard: b above the sums, a left of them. A number in a cell
+They are as a product does on a blackboard: b above the sums, a left of them. A number in a cell
 is the lane that holds the element; which those are is the hardware's business.
 """
 
@@ -34,7 +34,7 @@ STRETCH = 2.2  # of an element, its longer side by its shorter, at most
 LABEL = 1.5  # of a name's letter, the line above a tile
 GAP = 8.0  # pixels between tiles
 LANE_SIZE = 0.92  # of an element's height, a lane's number
-LEAST_LANE = 13 / 15  # of a small letter, likewise
+LEAST_LANE = 13 / 15  # of a small letter, a lane's number at least
 VALUES = 8  # of the focused lane, at most
 VALUE_LINE = 1.3  # of their height
 
@@ -252,7 +252,7 @@ class FragmentsStage:
         return []
 
     def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
-        """None: no cell of an array stands here."""
+        """None: no cell of an array is here."""
         return None
 
     def sum_box(self, step: Step, thread: int) -> Box | None:

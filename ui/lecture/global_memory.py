@@ -1,6 +1,6 @@
 """Global memory at the left of the canvas: A, B and C whole, and what a step moves out of them.
 
-B stands above C and A to its left, so that a row of A and a column of B meet in their element of C.
+B is above C and A to its left, so that a row of A and a column of B meet in their element of C.
 Where there is little room, as on a phone or on one of two sides, it is a map without numbers.
 """
 
@@ -80,7 +80,7 @@ class GlobalMemoryPanel:
     def _place_with_bars(self, areas: Areas) -> tuple[dict[str, Cells], Rectangle]:
         """The cells of A, B and C, and the room for bars: left of B, or where that is small below.
 
-        Left of B and above A nothing else stands, and the matrices have the room below.
+        Nothing else is left of B and above A, and the matrices have the room below.
         """
         letters, far = self._letters, areas.far
         if far is None:
@@ -331,11 +331,11 @@ class GlobalMemoryPanel:
         return name in self._maps
 
     def cells(self, name: str) -> Cells:
-        """Where the cells of a matrix stand."""
+        """Where the cells of a matrix are."""
         return self._maps[name]
 
     def place(self, step: Step, name: str, cell: int) -> Place:
-        """Where a cell of a matrix stands, for what flies from it or to it."""
+        """Where a cell of a matrix is, for what flies from it or to it."""
         cells = self._maps[name]
         left, top, right, bottom = cells.box(*divmod(cell, cells.columns))
         middle = (left + right) / 2, (top + bottom) / 2
@@ -345,7 +345,7 @@ class GlobalMemoryPanel:
         )
 
     def tile_box(self, name: str, tile: int) -> Box | None:
-        """Where a tile of A or of B stands; None if there is no such tile."""
+        """Where a tile of A or of B is; None if there is no such tile."""
         cells = np.flatnonzero(self._model.tiles.get(name, np.zeros(0)) == tile)
         return _box_around(self._maps[name], cells) if cells.size else None
 

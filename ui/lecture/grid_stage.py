@@ -1,8 +1,8 @@
 """The stage of the grid: which block owns which tile of C, and how blocks share the GPU in waves.
 
-B stands above C and A to its left, each in tiles: a block's row of tiles of A and its column of
+B is above C and A to its left, each in tiles: a block's row of tiles of A and its column of
 tiles of B, in the order in which it multiplies them, make its tile of C. Where blocks share K, each
-has a piece of that row and column, and its sums are added into the same tile. Under them stand the
+has a piece of that row and column, and its sums are added into the same tile. Under them are the
 multiprocessors of the newest recorded GPU, each as full as it has blocks of the shown block's wave,
 and the waves of this launch and of one of large matrices: the last leaves places empty.
 """
@@ -37,7 +37,7 @@ GRID_SHARE = 0.52  # of the height that words leave, the matrices'
 LARGEST = 4.0  # of a small letter, a tile
 GAP = 5.0
 MOST_TILES = 64  # in a row: more are drawn as one
-LARGE = 4096  # rows and columns of the matrices whose waves stand below
+LARGE = 4096  # rows and columns of the matrices whose waves are below
 WAVE = 1.5  # of a small letter, a bar of waves
 WAVE_LINE = 3.1  # of a small letter, from one bar to the next, with its words
 LEAST_LAST = 5.0  # pixels, the last wave
@@ -47,7 +47,7 @@ LEAST_FULL = 0.12  # of a multiprocessor, what one block of many fills at least
 SUM = 0.8  # of a tile, one piece's sums on their way into it
 SHADES = 3  # of waves that follow one another
 BLOCKS_PER_MULTIPROCESSOR = 32  # CUDA C++ Programming Guide, compute capability 9.0 and 10.0
-RESERVED = 1024  # bytes of shared memory for each block, likewise
+RESERVED = 1024  # bytes of shared memory for each block, from the same table
 
 
 class GridStage:

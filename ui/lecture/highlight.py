@@ -44,7 +44,7 @@ def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
 
 
 def _tokens(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Pygments' tokens; of a directive, which is one token to it, the text behind its name too."""
+    """Pygments' tokens; of a directive, which is one token to it, the text after its name too."""
     lexer = get_lexer_by_name("cuda", stripnl=False, ensurenl=False)
     for token, part in lexer.get_tokens(text):
         directive = DIRECTIVE.fullmatch(part)

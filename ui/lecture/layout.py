@@ -106,7 +106,7 @@ def _wide(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> Le
     timeline = Rectangle(
         edge, bottom - 2.9 * letters.small, width - edge, bottom - 0.5 * letters.small
     )
-    above = timeline.top - 1.75 * letters.small  # the iterations' labels stand between
+    above = timeline.top - 1.75 * letters.small  # the iterations' labels are between
     middle = edge + SOURCE_SHARE * (width - 2 * edge)
     gap = 0.4 * letters.sentence
     for sentence_lines, warp_lines, ledger_lines in TEXT_LINES if has_places else WITHOUT_ALGEBRA:

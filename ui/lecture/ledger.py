@@ -75,7 +75,7 @@ class LedgerPanel:
         return []
 
     def _wrap(self, text: str) -> list[str]:
-        """A text as lines; <b> and </b> take no room, and stand within a line."""
+        """A text as lines; <b> and </b> take no room, and are within a line."""
         lines = [""]
         for word in text.split(" "):
             longer = f"{lines[-1]} {word}" if lines[-1] else word

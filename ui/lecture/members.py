@@ -30,7 +30,7 @@ class Members:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """As C writes them behind the struct, without the dot: "x", "position.y", "[2]"."""
+        """As C writes them after the struct, without the dot: "x", "position.y", "[2]"."""
         return tuple(part.name.removeprefix(".") for part in self.parts)
 
     def values(self, held: Array) -> Array:

@@ -72,7 +72,7 @@ def say_clocks(clocks: Clocks, letters: Letters, width: float, height: float | N
         for line in (wrap(text, size, width, MOST_LINES) or ()) if text else ():
             lines.append(Line(line, size, top))
             top += LINE * size
-    # The setting stands at the right of a short line, else it has lines of its own.
+    # The setting is at the right of a short line, else it has lines of its own.
     with_setting = [one for one in lines if text_width(one.text, one.size) + text_width(
         setting, small) + 2 * small <= width]  # fmt: skip
     if with_setting:

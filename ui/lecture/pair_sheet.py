@@ -99,7 +99,7 @@ class Headings:
                       SANS)]  # fmt: skip
 
     def title(self, step: Pair, side: int, before: list[str], width: float) -> str:
-        """Which scene it is, whether it waits for the other, and where it is, behind some texts.
+        """Which scene it is, whether it waits for the other, and where it is, after some texts.
 
         The first text is bold. As much as there are pixels for: of a long name only the kernel's.
         """

@@ -33,7 +33,7 @@ class PlacesPanel:
         self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, area: Rectangle,
         has_grid: bool, most: int | None = None,
     ) -> None:  # fmt: skip
-        """room is that of the bars.
+        """room is for the bars.
 
         has_grid is whether the chip's place shows the whole grid instead. In a pair most is what a
         whole bar is on both sides, and there is no bar of the naive kernel.

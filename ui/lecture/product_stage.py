@@ -49,7 +49,7 @@ ROW = 1.75  # of a number's height, a row of cells; as wide at least
 LARGEST_CELL = 6.0  # of a number's height, a cell's width and height at most
 SIGNS = ("\u00a0\u00a0", "× ", "+ ", "= ")  # before a product's factors, the sum before and after
 LARGEST_WRITTEN = 2.2  # of the smallest number, one of these
-WRITTEN_SHARE = 0.38  # of the chip's width, where the sectors stand beside them
+WRITTEN_SHARE = 0.38  # of the chip's width, where the sectors are beside them
 WRITTEN = 1.3  # of a number's height, from one of them to the next
 
 Contents = tuple[Content | None, Content | None, Content | None]  # left, upper, sums
@@ -194,7 +194,7 @@ class ProductStage:
         return replace(free, right=middle), replace(free, left=middle + gap)
 
     def _is_near(self, factor: Factor) -> bool:
-        """Whether a factor stands on the chip: global memory has a place of its own."""
+        """Whether a factor is on the chip: global memory has a place of its own."""
         in_global = factor.array is not None and factor.array.space is MemorySpace.GLOBAL
         return not (self._has_far and in_global)
 
@@ -238,7 +238,7 @@ class ProductStage:
                      meta="written")  # fmt: skip
 
     def _registers(self, step: Step) -> Trace:
-        """What the focused thread's variables hold, where no product and no sectors stand."""
+        """What the focused thread's variables hold, where no product and no sectors are."""
         area, size = self._written_area, self._letters.number
         count = max(1, int(area.height / (WRITTEN * size)))
         lines: list[str] = []
@@ -316,7 +316,7 @@ class ProductStage:
         return self._board.sums.own
 
     def own_sums(self, step: Step) -> Box | None:
-        """Where the focused thread's sums stand; None where each thread has one."""
+        """Where the focused thread's sums are; None where each thread has one."""
         cells, content = self._sums.cells, self._contents(step)[2]
         if content is None or not self._board.sums.own:
             return None
@@ -332,7 +332,7 @@ class ProductStage:
         )  # fmt: skip
 
     def focused_factors(self, step: Step) -> list[tuple[Box, Box]]:
-        """Where the focused thread's factors stand, each with the sum that it goes into."""
+        """Where the focused thread's factors are, each with the sum that it goes into."""
         if not self._has_focus(step):
             return []
         left, top, sums = map(
@@ -341,7 +341,7 @@ class ProductStage:
         return [(place.box, total.box) for place in (*left, *top) for total in sums]
 
     def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
-        """Where a factor's cell stands; None if it is not in view."""
+        """Where a factor's cell is; None if it is not in view."""
         windows = zip((self._left, self._top), self._contents(step)[:2], strict=True)
         for window, content in windows:
             if content is not None and content.array == array and not content.upright:
@@ -352,7 +352,7 @@ class ProductStage:
         return None
 
     def sum_box(self, step: Step, thread: int) -> Box | None:
-        """Where a thread's sum stands; None if it is not in view, or one of its own many."""
+        """Where a thread's sum is; None if it is not in view, or one of its own many."""
         content = self._contents(step)[2]
         if content is None or self._board.sums.own:
             return None
@@ -369,7 +369,7 @@ class ProductStage:
         return [access for access in found if access is not None]
 
     def _names(self, contents: Contents) -> Trace:
-        """What stands in each window, and which part of it."""
+        """What is in each window, and which part of it."""
         letters = self._letters
         windows = (self._left, self._top, self._sums)
         one = "one" if is_called_sum(self._board.sums.variable.name) else "one sum"

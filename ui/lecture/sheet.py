@@ -156,7 +156,7 @@ def _board_rule(
     """At which steps the board of the nearest product stays on the chip.
 
     Not where anything but the block is held, nor where the values of a run without the fault are
-    shown, nor at a barrier to which threads never come: where they are is told in words.
+    shown, nor at a barrier to which threads never come: words say where they are.
     """
     product = model.product
     has_board = any(True for _ in boards) or has_tensor_core(model.recording)
@@ -212,7 +212,7 @@ def stage_panels(
 ) -> list[OnStage]:  # fmt: skip
     """Every stage of a recording, of which one is shown at each step.
 
-    Without a product there are no matrices' maps: the arrays stand in the place of both.
+    Without a product there are no matrices' maps: the arrays take the place of both.
     """
     with_maps = areas
     with_board = _board_rule(model, areas, reader, boards, stages, held)
@@ -285,7 +285,7 @@ def global_memory_panels(
 ) -> list[Panel[Step]]:  # fmt: skip
     """The frames of global memory and the chip, and A, B and C, if matrices are multiplied.
 
-    has_grid is whether the whole grid stands in the chip's place; most is of a pair what the bars
+    has_grid is whether the whole grid is in the chip's place; most is of a pair what the bars
     of loads are at most.
     """
     if model.product is None:

@@ -19,7 +19,7 @@ from ui.lecture.layout import LINE, Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, mono_width, text_width
 from ui.view.what_if import Change
 
-MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars stand there
+MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars are there
 BEFORE = 3  # lines that stay visible above the current line, where there are any
 HANGING = 4  # spaces before the rest of a line that is continued
 VALUE_ROWS = 2  # under the current line, at most
@@ -37,8 +37,8 @@ class Row:
     # "+" for a line that a what-if changed, "-" for what it was before, "≠" for a line that the
     # scene beside this one does not have, else "".
     sign: str
-    layers: tuple[str, ...]  # its text in each of COLOURS, with spaces where another's stands
-    is_pinned: bool = False  # whether it stands above the window, apart from the lines around it
+    layers: tuple[str, ...]  # its text in each of COLOURS, with spaces where another's is
+    is_pinned: bool = False  # whether it is above the window, apart from the lines around it
 
 
 GAP = Row(0, "", ("⋯", *("" for _ in COLOURS[1:])), is_pinned=True)  # below pinned rows
@@ -47,7 +47,7 @@ GAP = Row(0, "", ("⋯", *("" for _ in COLOURS[1:])), is_pinned=True)  # below p
 class SourceWindow:
     """The rows of the kernel's text around the current line.
 
-    What a what-if has changed, or is kept in view, stands above them where no line of it is among
+    What a what-if has changed, or is kept in view, is above them where no line of it is among
     them.
     """
 
@@ -262,7 +262,7 @@ def _rows(
 ) -> tuple[Row, ...]:
     """The text's rows from the first line that is neither comment nor empty.
 
-    A line that a what-if changed stands below what it was before; both have their sign, as has a
+    A line that a what-if changed is below what it was before; both have their sign, as has a
     line of `differing`.
     """
     lines = text.rstrip().split("\n")

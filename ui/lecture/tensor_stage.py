@@ -125,7 +125,7 @@ class TensorStage:
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
-        """The line behind which bits are cut off, and the tiles with what is in the thread's lane.
+        """The line after which bits are cut off, and the tiles with what is in the thread's lane.
 
         Of the tiles also the row and the column whose products are added up.
         """
@@ -158,7 +158,7 @@ class TensorStage:
     def _draw_tiles(self, call: Call) -> tuple[str, str, str]:
         """Paths: the tiles' frames, the row and column that are multiplied, the lane's elements.
 
-        They stand as a product does on a blackboard: B above C, A left of it.
+        They are as a product does on a blackboard: B above C, A left of it.
         """
         area = self._tiles
         if area is None:

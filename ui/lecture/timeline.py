@@ -31,7 +31,7 @@ TICK = 3  # pixels, the height of a beat's bar below the columns
 NARROW = 3  # pixels, columns under which beats that follow one another have one bar
 BAND = 0.28  # of a small letter: the row of the iterations' colours
 PHASES_BELOW = 2.2 * BAND  # of a small letter: from the timeline's top to the row of the phases
-PAIR_BAND = 0.3  # of a row's height: likewise where there are two rows
+PAIR_BAND = 0.3  # of a row's height: the same where there are two rows
 GAP = 0.2  # of a row's height, under each of two
 INDENT = 6  # pixels beside the name of one of two rows
 

@@ -1,7 +1,7 @@
-"""The warps of a block before a barrier, which is a gate: who runs, who stands there, who is past.
+"""The warps of a block before a barrier, which is a gate: who runs, who is there, who is past.
 
 A warp is a row of its lanes. Of those that test a condition the ones for which it does not hold
-are hollow: the others go on first. A warp stands at the left while it runs, before the gate while
+are hollow: the others go on first. A warp is at the left while it runs, before the gate while
 it waits there, and reaches past it once the last warp has come and the gate is open.
 """
 
@@ -32,7 +32,7 @@ from ui.view.what_if import REMOVED
 TALLEST = 6.0  # of a small letter, a warp's row
 THICK = 0.84  # of the way from one row to the next, a row
 LANES = 0.7  # of the way from the left to the right, the width of a row
-GATE = 0.86  # of the same way, where the gate stands
+GATE = 0.86  # of the same way, where the gate is
 PAST = 0.27  # of the same way, how far a row has come that reaches past the gate
 POST = 6.0  # pixels, the gate's width
 STUB = 7.0  # pixels, the gate above and below the rows
@@ -129,7 +129,7 @@ class WarpRows:
         ]  # fmt: skip
 
     def box(self, step: Step, thread: int) -> Box:
-        """Where a thread's lane stands."""
+        """Where a thread's lane is."""
         warp, lane = divmod(thread, WARP_SIZE)
         return self._row(step, warp).box(0, lane)
 

@@ -37,8 +37,8 @@ class CellPictureError(ValueError):
 def draw_cells(view: View, array: str, rows: int, columns: int, look: Look) -> str:
     """Draw an array at a view's step as SVG, with rows x columns buttons over its cells.
 
-    A button of fewer rows and columns than the array has covers a tile of it. A shared array stands
-    alone; a matrix stands beside the others, as in global memory, or alone where a finger would
+    A button of fewer rows and columns than the array has covers a tile of it. A shared array is
+    alone; a matrix is beside the others, as in global memory, or alone where a finger would
     miss its buttons. A job of the worker process that has the view. Raises SourceError, LaunchError
     or CellPictureError.
     """

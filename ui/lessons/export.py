@@ -68,8 +68,8 @@ LOOKS = (USUAL, *(look for _, look in PICTURES))
 def build_lesson(name: str, with_notes: bool = False) -> bytes:
     """Build the file of a lesson, in UTF-8; a job of a worker process.
 
-    with_notes adds what a teacher is told. Raises what draw_stops and find raise, and LaunchError
-    where it would take more than a click may.
+    with_notes adds the notes for the teacher. Raises what draw_stops and find raise, and
+    LaunchError where it would take more than a click may.
     """
     work_of(lessons()[name]).check()
     return "".join(write_lesson(name, with_notes)).encode()

@@ -151,7 +151,7 @@ def _middle(box: Rectangle) -> tuple[float, float]:
 
 
 def _encloses(box: Rectangle, area: Rectangle) -> bool:
-    """Whether a box is around a whole area: a frame of what stands there, and no part of it."""
+    """Whether a box is around a whole area: a frame of what is there, and no part of it."""
     return (
         box.left <= area.left and area.right <= box.right
         and box.top <= area.top and area.bottom <= box.bottom

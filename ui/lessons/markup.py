@@ -69,7 +69,7 @@ def css_on_paper(pictures: Sequence[str], printed: Sequence[str]) -> str:
 
 
 def scene_html(text: str, printed: str, opens: bool) -> str:
-    """A scene's task and its player; on paper the picture that is printed stands there.
+    """A scene's task and its player; on paper a printed picture is there instead.
 
     With opens there is a button that opens the scene on the Step page.
     """

@@ -8,7 +8,7 @@
     text = "Each thread copies one value of A."
     ```
 
-A file begins with a block named lesson. Every mistake is told with the file and the line, and costs
+A file begins with a block named lesson. Every mistake is reported with file and line, and costs
 a page no more than its block.
 """
 
@@ -346,7 +346,7 @@ class _Reader:
         return QuestionPart(found.name, tuple(variants), found.more)
 
     def _variant(self, found: _Question, fresh: Mapping[str, int]) -> Question:
-        """The question with its fresh numbers, which stand in views as {name}."""
+        """The question with its fresh numbers, which are in views as {name}."""
         quantities = self._quantities(found.numbers, fresh)
         has_options = found.kind in (Kind.CHOICE, Kind.ORDER)
         if has_options != (len(found.option) > 1) or has_options == bool(str(found.answer)):

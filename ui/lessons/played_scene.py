@@ -40,7 +40,7 @@ def count_steps(part: ScenePart) -> int:
 
 
 def describe(view: View) -> dict[str, Any]:
-    """What a player is told of a scene beside its figure.
+    """What a player needs of a scene beside its figure.
 
     Its order names the scene, whatever its colours; its stops are scene.navigation's.
     """

@@ -99,7 +99,7 @@ class Progress:
 
 @dataclass(slots=True)
 class Book:
-    """Where one visit's progress stands, for all pages."""
+    """Where one visit's progress is, for all pages."""
 
     progress: Progress = field(default_factory=Progress)
     opened_file: str = ""  # the identifier of the upload that was opened last
@@ -108,7 +108,7 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The file as it stands in JSON."""
+    """The file as JSON."""
 
     format: int
     exercises: dict[str, Attempt]

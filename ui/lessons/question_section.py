@@ -71,8 +71,8 @@ def draw_question(
     with st.container(border=True, key=f"question {part.name}"):
         sign = f" :gray-badge[{MORE}]" if part.is_more else ""
         st.markdown(f"**Question {number}.**{sign} {fill(question, question.ask, numbers)}")
-        is_row = question.kind is Kind.NUMBER  # its field and the button stand side by side
-        # A form sends what stands in the field with the click on the button, and with Enter.
+        is_row = question.kind is Kind.NUMBER  # its field and the button are side by side
+        # A form sends what is in the field with the click on the button, and with Enter.
         is_form = is_row and given is None
         place = st.form(f"form {key}", border=False) if is_form else st.container()
         with place, st.container(horizontal=is_row, vertical_alignment="bottom"):
@@ -167,7 +167,7 @@ def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Giv
         st.success(f"**Right.** {found.because}", icon=RIGHT)
         return
     right = words(question, numbers, right_answer(question, numbers))
-    if question.kind is Kind.ORDER:  # what was said stands above, with its numbers
+    if question.kind is Kind.ORDER:  # what was said is above, with its numbers
         said = f"You chose a different order. It is: {right}."
     else:
         said = f"You said {words(question, numbers, given.answer)}; it is {right}."
@@ -187,7 +187,7 @@ def _draw_answer(
     question: Question, numbers: Mapping[str, float], given: Given | None, key: str,
     read_source: Callable[[View], str],
 ) -> Answer | None:  # fmt: skip
-    """Draw what an answer is given by; return the answer that stands there."""
+    """Draw what an answer is given by; return the answer that is there."""
     before = None if given is None else given.answer
     is_locked = given is not None
     if question.kind is Kind.NUMBER:

@@ -43,7 +43,7 @@ class Chosen:
     """What a visitor has chosen of the section, on whichever page."""
 
     card: str = USUAL  # an architecture
-    other: str = NOTHING  # what stands beside it: a what-if's key, another architecture, NOTHING
+    other: str = NOTHING  # what is beside it: a what-if's key, another architecture, NOTHING
 
 
 def chosen() -> Chosen:
@@ -91,7 +91,7 @@ def choose_card(offered: Sequence[str]) -> str:
 def choose_other(
     view: View, place: str, on_choice: Callable[[str, str], None] | None = None
 ) -> str:
-    """Draw the choice of what stands beside a view's machine code; return the one chosen.
+    """Draw the choice of what is beside a view's machine code; return the one chosen.
 
     It is drawn in two places, of which each shows what was chosen in the other. on_choice is called
     with the control's key and what was chosen before.

@@ -319,7 +319,7 @@ def draw_sources(candidates: list[Candidate]) -> None:
 def draw_recordings(lead: DeltaGenerator, beside_live: bool) -> None:
     """Show the comparisons of a recorded run, its sentence in `lead`.
 
-    `beside_live` leaves out their source, and the sentence stands with the rest.
+    `beside_live` leaves out their source, and the sentence is with the rest.
     """
     found = recorded.recordings()
     for problem in found.problems:
@@ -338,7 +338,7 @@ def draw_recordings(lead: DeltaGenerator, beside_live: bool) -> None:
 def draw_recording(run: RecordedRun, lead: DeltaGenerator | None) -> None:
     """Show the comparisons of a run, and what else was measured in it.
 
-    lead is where its sentence stands; None, beside a GPU of this machine, leaves out its source.
+    lead is where its sentence is; None, beside a GPU of this machine, leaves out its source.
     """
     st.header(f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}", anchor=False)
     device = run.device

@@ -346,7 +346,7 @@ def draw_uploaded(draft: Draft, uploaded: Sequence[tuple[str, bytes]]) -> None:
 
 
 def draw_text(draft: Draft, examined: Examined) -> None:
-    """Draw the editor, and keep what stands in it now."""
+    """Draw the editor, and keep what is in it now."""
     problems: tuple[Problem, ...] = examined.problems
     checked = draft.checked
     if checked is not None and checked.user_kernel.text == draft.text:

@@ -30,7 +30,7 @@ def draw_broken(reason: Broken | Exception, trace: str = "") -> None:
 
 @contextmanager
 def drawn_from(file: str, line: int = 1) -> Iterator[None]:
-    """Draw a part of a page from a file: where that fails, a sentence stands there in its place."""
+    """Draw a part of a page from a file: where that fails, a sentence says so there."""
     try:
         yield
     except (SourceError, LaunchError, WorkerLostError) as error:

@@ -25,7 +25,7 @@ ARRAY_SECONDS = 0.002
 SHOWN_ARRAYS = 16
 RECORD_SECONDS = 0.0005  # to record a step, where the worker has no recording any more
 STOP_SECONDS = 0.1  # to draw a stop of a lesson for each window and theme
-SCENE_SECONDS = 1.5  # to draw all steps of a lesson's scene likewise
+SCENE_SECONDS = 1.5  # to draw all steps of a lesson's scene so
 
 # Of a whole grid, every access checked and counted: a warp of a chunk of blocks adds a product for
 # each of its threads; and a thread's part of that.

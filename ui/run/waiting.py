@@ -1,6 +1,6 @@
 """Waiting for a job on a page: how far it is, and a button that stops it.
 
-It is told over the page: what stands on this neither moves nor is drawn anew, as it would be behind
+It is shown over the page: what is on this neither moves nor is drawn anew, as it would be behind
 an element that comes and goes.
 """
 
@@ -30,7 +30,7 @@ _place: ContextVar[Any] = ContextVar("place", default=None)  # of this run of ap
 
 
 def draw_waiting_place() -> None:
-    """Draw where waits are told, in a run of app.py before its page."""
+    """Draw where waits are shown, in a run of app.py before its page."""
     _place.set(st.container(key="waiting"))
 
 

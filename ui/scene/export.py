@@ -28,7 +28,7 @@ def html(
 ) -> Iterator[str]:
     """Write the scene as an HTML file that needs no network: frames, a toolbar and a keyboard.
 
-    figure and navigation are those of ui.scene.scene: frames with the changes since the frame
+    figure and navigation come from ui.scene.scene: frames with the changes since the frame
     before, the steps of each "beat" and "barrier", and the first ones of "inner" and "outer"
     iterations.
     The file is an iterator of strings. Each frame is read when its string is requested: all frames
@@ -59,7 +59,7 @@ def navigation_script(navigation: Mapping[str, Any], start: int) -> str:
 
 
 def figure_json(figure: go.Figure) -> Iterator[str]:
-    """Write a figure as JSON that may stand within a script, frame by frame, its frames packed."""
+    """Write a figure as JSON that may be within a script, frame by frame, its frames packed."""
     plain = figure.to_dict()
     data, layout = (
         within_script(to_json_plotly(plain[part], engine="json")) for part in ("data", "layout")
@@ -73,7 +73,7 @@ def figure_json(figure: go.Figure) -> Iterator[str]:
 
 
 def within_script(text: str) -> str:
-    """JSON as it may stand within a script, whose end no text of it can be."""
+    """JSON as it may be within a script, whose end no text of it can be."""
     return text.replace("<", "\\u003c")
 
 
@@ -102,7 +102,7 @@ def counters_csv(report: Report, text: str) -> str:
 def _as_text(cell: str) -> str:
     """A cell that a spreadsheet shows as it is, and never computes.
 
-    The rule and the characters are OWASP's (CSV Injection); they count behind spaces, too.
+    The rule and the characters are OWASP's (CSV Injection); they count after spaces, too.
 
     >>> _as_text("=1 + 1;"), _as_text("    +sum;"), _as_text("sum += a;")
     ("'=1 + 1;", "'    +sum;", 'sum += a;')

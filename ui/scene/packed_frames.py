@@ -27,7 +27,7 @@ class FramePacker:
     def pack(self, frame: Mapping[str, Any]) -> list[Any]:
         """Pack a frame: name, title, trace and text by turns, shape and attributes by turns.
 
-        Texts and attributes are numbers of the tables. What moves stands behind them, as it is, and
+        Texts and attributes are numbers of the tables. What moves comes after them, as it is, and
         the level.
         """
         texts = []

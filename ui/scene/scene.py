@@ -55,7 +55,7 @@ def arrange_pair(
 ) -> Drawing[Pair]:
     """Arrange the scenes of two models beside each other, in lockstep.
 
-    pairs are those of ui.analysis.pairs.align; names tell the two apart.
+    pairs come from ui.analysis.pairs.align; names tell the two apart.
     """
     return Drawing(pairs, PALETTES[look.theme], PairSheet(models, names, pairs, look))
 
@@ -95,7 +95,7 @@ class Drawing(Generic[One]):
         return Scene(self._first_picture(drawn[0]) | {"frames": frames})
 
     def hit(self, step_number: int, x: float, y: float) -> Hit | None:
-        """What stands at a place of the figure, in pixels, at a step; None if nothing to click."""
+        """What is at a place of the figure, in pixels, at a step; None if nothing to click."""
         step = self.steps[step_number]
         found = (panel.hit(step, x, y) for panel in self.sheet.panels)
         return next((one for one in found if one is not None), None)

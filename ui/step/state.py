@@ -3,8 +3,8 @@
 Streamlit ends a run that another one replaces, and repeats nothing of it. The run ends where it
 next draws an element or uses the session state; until then it goes on beside its successor. So one
 object holds all of this. A replaced run ends at step_state(); what a run sets right after it, as in
-one method, is set as a whole. Callbacks of controls are ended likewise: they are methods of this
-object or of the mailbox, which use neither elements nor the session state.
+one method, is set as a whole. Callbacks of controls are ended in the same way: they are methods
+of this object or of the mailbox, which use neither elements nor the session state.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class StepState:
     view: View = DEFAULT
     applied: Requested | None = None  # what the mailbox held when it was last looked into
     notices: tuple[str, ...] = ()  # what the address requested and the page could not show
-    preset: Preset | None = None  # whose sentence stands above the scene
+    preset: Preset | None = None  # whose sentence is above the scene
     controls: int = 0  # grows with each view that the controls did not choose: a part of their keys
     begins: bool = False  # whether the view is to begin at its first beat, once it has run
     order: int = 0  # grows where the stepper is to begin at the view's step
@@ -120,7 +120,7 @@ class StepState:
         return explanation if explained == recording_key(view) else ""
 
     def shown_preset(self, view: View) -> Preset | None:
-        """The preset that was opened, by its button or its address, while its story is told."""
+        """The preset that was opened, by its button or its address, while its story is shown."""
         if self.preset is not None and story_key(self.preset.view) != story_key(view):
             self.preset = None
         return self.preset
@@ -128,7 +128,7 @@ class StepState:
     def look(self, view: View) -> Look:
         """How to draw a view: in the browser's theme, for the viewport available to the scene.
 
-        Until the stepper has measured the viewport, it is that of the last visit, or estimated.
+        Until the stepper has measured the viewport, it is the last visit's, or estimated.
         """
         viewport = self.viewport or known_viewport()
         return replace(viewport, theme=browser_theme(), stage=view.stage)

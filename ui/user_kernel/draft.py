@@ -48,7 +48,7 @@ class Draft:
     """A text that is being written."""
 
     document: Document
-    edited: Edited | None = None  # what stands in the editor; None until the browser has told it
+    edited: Edited | None = None  # what is in the editor; None until the browser has told it
     wanted: str = ""  # the kernel that was chosen; "" for the first
     exercise: str = ""  # its name; "" for none
     # By kernel and field: what the text suggested there, and what was entered in its place.
@@ -58,7 +58,7 @@ class Draft:
     checks: int = 0  # how many have ended
     wants_check: bool = False  # whether one is asked for that has not ended
     problem: str = ""  # why the last check has none, as a sentence
-    form_problem: str = ""  # why the text that compiles has no launch, likewise
+    form_problem: str = ""  # why the text that compiles has no launch, as a sentence
     seen: set[str] = field(default_factory=set)  # texts that were opened, checked or drawn
     book: Book = field(default_factory=Book)  # with the progress in the exercises
     result: ExerciseResult | None = None  # of the last check, in an exercise
@@ -74,7 +74,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """What stands in the editor, as far as it is known."""
+        """What is in the editor, as far as it is known."""
         return self.document.text if self.edited is None else self.edited.text
 
     def open(self, text: str, name: str, exercise: str = "", wanted: str = "") -> None:
@@ -112,7 +112,7 @@ class Draft:
         self.progress = self.progress.with_hint(self.exercise)
 
     def edit(self, edited: Edited) -> None:
-        """Keep what stands in the editor now."""
+        """Keep what is in the editor now."""
         self.edited, self.problem = edited, ""
         if self.exercise:
             with suppress(ValueError):  # a text that no kernel has
@@ -131,7 +131,7 @@ class Draft:
         self.checked, self.problem = Checked(user_kernel, verdict), ""
 
     def ask_check(self) -> None:
-        """Ask for a check of what stands in the editor."""
+        """Ask for a check of what is in the editor."""
         self.wants_check = True
 
     def note_stopped(self) -> None:

@@ -32,7 +32,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What stands in an editor."""
+    """What is in an editor."""
 
     number: int  # the document's
     version: int  # of the text, that grows with each change
@@ -74,7 +74,7 @@ def draw_editor(
     ask: Callable[[], None],
     key: str = "editor",
 ) -> Edited | None:
-    """Draw the editor with the problems of an edited text; return what stands in it now.
+    """Draw the editor with the problems of an edited text; return what is in it now.
 
     That is None until the browser has told it. At Ctrl+Enter the function `ask` is called, as a
     callback: Streamlit may end it where it uses the session state.

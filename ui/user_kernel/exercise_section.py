@@ -45,7 +45,7 @@ def _draw_start(
 def draw_exercise(exercise: Exercise, attempt: Attempt, open_hint: Callable[[], None]) -> None:
     """Draw what is to be done, the hints that are open, and a button for the next one.
 
-    The solution comes behind the last hint, or once the exercise is solved.
+    The solution comes after the last hint, or once the exercise is solved.
     """
     opened = attempt.hints
     st.subheader(exercise.title, anchor=False)

@@ -35,7 +35,7 @@ class TextFix:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something to be told at a place of the text."""
+    """Something to be said at a place of the code."""
 
     start: int  # UTF-16 units from the text's start, as browsers count
     end: int  # UTF-16 units from the text's start

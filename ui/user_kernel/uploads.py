@@ -101,7 +101,7 @@ def _unzipped(content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def openable(files: Mapping[str, str]) -> dict[str, str]:
-    """The texts that an editor may open: main files, by name, with what each includes behind it.
+    """The texts that an editor may open: main files, by name, with what each includes after it.
 
     A main file is one that no other includes, from which a kernel is reached; a single file is one
     in any case. Raises UploadError without any.

@@ -31,7 +31,7 @@ def next_step(state: str, sentence: str, repair: Repair | None = None) -> str:
 
 
 def _with_code(sentence: str) -> str:
-    """A sentence in which code stands between backquotes."""
+    """A sentence in which code is between backquotes."""
     return CODE.sub(r"<code>\1</code>", html.escape(sentence))
 
 

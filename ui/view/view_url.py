@@ -76,7 +76,7 @@ class View:
     stage: Held | None = None  # the lecture's stage or level that is held; None follows the step
     # The parameter "with". Steps are then pairs of steps of both scenes, in lockstep.
     comparison: ComparedScene | None = None
-    # A user kernel in the place of the catalogue's; then kernel, M, N, K, defines and
+    # A user kernel instead of the catalogue's; then kernel, M, N, K, defines and
     # inputs say nothing. The block and the thread may be beyond the launch, whose sizes only
     # running it tells.
     user_kernel: UserKernel | None = None

@@ -1,4 +1,4 @@
-// Explains words of the glossary where they stand. Streamlit's own elements stay as they are: the
+// Explains words of the glossary where they are. Streamlit's own elements stay as they are: the
 // browser underlines ranges of their text. A word is found from the place that a pointer rests on,
 // in a text of the page or of a scene, and a card beside it says what it means.
 const TEXTS = ".stMarkdown p, .stMarkdown li, .stMarkdown td, .stMarkdown th, .stCaption p, "
@@ -61,7 +61,7 @@ function caretAt(x, y) {
   return range ? [range.startContainer, range.startOffset] : [null, 0];
 }
 
-// The word of an element's text at a place of the window: its term, its box, and where it stands.
+// The word of an element's text at a place of the window: its term, its box, and where it is.
 function wordInText(findWords, x, y) {
   const [node, offset] = caretAt(x, y);
   if (node?.nodeType !== Node.TEXT_NODE || node.parentElement.closest(SKIPPED)) return null;

@@ -1,4 +1,4 @@
-// A scene that a lesson's reader steps through. It may stand among stops and other scenes.
+// A scene that a lesson's reader steps through. It may be among stops and other scenes.
 import { Player } from "./player/player.js";
 import { TYPED_INTO, nearestWalked, walkOf } from "./stops.js";
 

@@ -242,7 +242,7 @@ function mount(parent) {
     button.click();
   }
 
-  // The buttons of pictures stand among the page's files; Python has nothing to do for them.
+  // The buttons of pictures are among the page's files; Python has nothing to do for them.
   function savePicture(event) {
     const button = event.target.closest?.("[class*=st-key-picture_] button");
     if (!button) return;

@@ -58,7 +58,7 @@ def routes(pages: Iterable[str]) -> list[Route]:
 
 
 def prefix() -> str:
-    """What stands before the app's paths in an address: "" or a folder, "/lectures"."""
+    """What comes before the app's paths in an address: "" or a folder, "/lectures"."""
     folder = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{folder}" if folder else ""
 

@@ -9,7 +9,7 @@ from simulator.language.printable import printable
 SIGNS = re.compile(r"[\\`*_~$\[\]<>#|&]|:(?=\w)")
 LINE_BEGINS = re.compile(r"^([ \t]*)(\d*)([-+=.)]?)", re.MULTILINE)  # of lists, rules and headings
 # Where an address is written, of a page or of a mailbox: Markdown makes a link of it, however its
-# signs are escaped, unless a letter stands within that has no width.
+# signs are escaped, unless a letter is within that has no width.
 ADDRESSES = re.compile(r"https?:(?=//)|www(?=\.)|(?<=[\w.+-])(?=@)", re.IGNORECASE)
 NO_BREAK, NO_WIDTH = "\u00a0", "\u2060"
 

@@ -24,7 +24,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class LimitsJob:
-    """The worker's job for Limits, as it stands in JSON."""
+    """The worker's job for Limits, as JSON."""
 
     gpu: int = 0  # the GPU's number
 

@@ -110,7 +110,7 @@ class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
         ]
         sentences = " ".join(one.sentence for one in outcomes)
         comparison = (
-            f"{sentences} The limits are those of {rung.name}, at {rung.share:.0%} of cuBLAS."
+            f"{sentences} The limits are what {rung.name} needs, at {rung.share:.0%} of cuBLAS."
         )
         over = next((one for one in outcomes if not one.met), None)
         if over is None:

@@ -38,7 +38,7 @@ class HostArgument:
 
     text: str
     value: Value  # of a number; None where it is not known
-    elements: int | None  # of an array; likewise
+    elements: int | None  # of an array; None where it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class HostLaunch:
     kernel: str
     template: tuple[str, ...]  # the template's arguments; numbers as their values where known
     grid: Dim3 | None  # blocks; None where it is not known
-    block: Dim3 | None  # threads; likewise
-    shared: int | None  # bytes of dynamic shared memory; likewise
+    block: Dim3 | None  # threads; None where it is not known
+    shared: int | None  # bytes of dynamic shared memory; None where it is not known
     arguments: tuple[HostArgument, ...]
     line: int
 
@@ -169,7 +169,7 @@ class _Reader:
             names.elements.pop(parameter[-1].text, None)
 
     def _function(self, function: Declaration, types: Sequence[Type | None] = ()) -> None:
-        """Read a function's body; types are those of a call's arguments."""
+        """Read a function's body; types has a call's arguments."""
         self._calls[function.name] = self._calls.get(function.name, 0) + 1
         parameters = self._parameters(function)
         for parameter, passed in zip_longest(parameters, types[: len(parameters)]):

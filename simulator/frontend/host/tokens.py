@@ -37,7 +37,7 @@ class Statements:
                 return index
 
     def _after_heads(self, index: int) -> tuple[int, int]:
-        """The index after what stands before a statement's body, and how many if are among it."""
+        """The index after what comes before a statement's body, and how many if are among it."""
         ifs = 0
         while True:
             text = self._text(index)

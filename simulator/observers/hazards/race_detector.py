@@ -163,7 +163,7 @@ class RaceDetector(Observer):
         return True
 
     def _is_settled(self, shadow: Shadow, group: Group) -> bool:
-        """Whether a barrier stands between a group and every write to an array."""
+        """Whether a barrier is between a group and every write to an array."""
         return (
             shadow.copies == 0
             and isinstance(group.interval, int)

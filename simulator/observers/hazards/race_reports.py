@@ -33,7 +33,7 @@ class RaceReports:
         """Report `races` (bool [n]) with writes of one line.
 
         The example is the first of them, or the first whose threads are not of the same warp
-        (same_warp, bool [n]) if there is one. write_positions are those of stores, by their event.
+        (same_warp, bool [n]) if there is one. write_positions has the stores', by their event.
         """
         access, launch = accesses.access, accesses.access.group.launch
         between_warps = races & ~same_warp

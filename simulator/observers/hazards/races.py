@@ -10,13 +10,13 @@ from simulator.machine.observer import AccessKind
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How two accesses to one cell stand to each other: bool, or bool [n] for n pairs of them."""
+    """How two accesses to one cell relate to each other: bool, or bool [n] for n pairs of them."""
 
     same_thread: Any  # one thread makes both
     same_warp: Any  # the threads belong to one warp of one block
     same_block: Any  # the threads belong to one block
-    same_interval: Any  # no barrier of the block stands between them, if the block is one
-    same_warp_interval: Any  # no __syncwarp() of both stands between them, if the warp is one
+    same_interval: Any  # no barrier of the block is between them, if the block is one
+    same_warp_interval: Any  # no __syncwarp() of both is between them, if the warp is one
     during_copy: Any = False  # one of them is an asynchronous copy that is not yet waited for
     of_one_block: Any = False  # one is an atomic for the threads of its own block (atomicAdd_block)
 

@@ -259,7 +259,7 @@ class Shadow:
 
 
 def program_position(access: Access) -> ProgramPosition:
-    """Where in a thread's run an access stands.
+    """Where in a thread's run an access is.
 
     Empty within a function that the kernel calls, whose lines do not say when it is called.
     """

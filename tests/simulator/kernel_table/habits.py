@@ -1,7 +1,7 @@
 """From a base kernel and a habit of naming to a text: the small generator of the table.
 
 A base's text, in kernels.txt, has a $ before each name that a habit chooses: `$C[$row] = acc;`. A
-line `@` is where the thread's element and its guard stand, and a line `? condition` is a guard
+line `@` is where the thread's element and its guard are, and a line `? condition` is a guard
 alone; what they guard goes on to the end of the text.
 """
 
@@ -37,7 +37,7 @@ class Base:
 
     name: str
     task: str  # of simulator.verdict.tasks; "" for none of these
-    # "A[M*K] B[K*N] > C[M*N]": inputs before the >, results behind it. x[n]:int%n has whole numbers
+    # "A[M*K] B[K*N] > C[M*N]": inputs before the >, results after it. x[n]:int%n has whole numbers
     # below n; with :once each one time, with :all from 0 on, with :rising from 0 to n.
     arrays: str
     sizes: str  # the roles that are parameters

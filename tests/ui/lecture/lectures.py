@@ -130,7 +130,7 @@ def centre(box: Box) -> tuple[float, float]:
 
 
 def numbers(traces: list[dict[str, Any]]) -> list[tuple[float, float, str]]:
-    """The numbers that stand in cells: x, y and text."""
+    """The numbers that are in cells: x, y and text."""
     return [
         (x, y, text)
         for trace in traces

@@ -34,7 +34,7 @@ from ui.lecture.sheet import LectureSheet
 
 PALETTE = PALETTES["light"]
 PRODUCT = re.compile(r"(\w+)(?:\[.*\])? \+= (\w+)(?:\[.*\])? \* (\w+)")
-NOT_IN_LINE = {  # kernels whose left (0) or upper (1) factor does not stand in line with its sum
+NOT_IN_LINE = {  # kernels whose left (0) or upper (1) factor is not in line with its sum
     "transposed": {1}, "padded": {1}, "swizzled": {1}, "warptiles": {0},
 }  # fmt: skip
 PINNED = Look(stage=Stage.PRODUCT)
@@ -102,7 +102,7 @@ def check_focus(lecture: Lecture, step: Step) -> float:
     """The figure's focused numbers are those of the recording; returns the sum."""
     boxes = focus_boxes(lecture, step)
     far = lecture.drawn(step, GlobalMemoryPanel)
-    if lecture.model.recording.kernel.name in FROM_GLOBAL:  # its factors stand there
+    if lecture.model.recording.kernel.name in FROM_GLOBAL:  # its factors are there
         boxes = [
             box
             for shape in far[1]
@@ -169,7 +169,7 @@ def test_factors_stand_in_line_with_their_sum(number: int) -> None:
 
 
 def check_lines(lecture: Lecture, not_in_line: set[int]) -> None:
-    """Factors stand in line with their sum; thin frames mark the sums that share one of them."""
+    """Factors are in line with their sum; thin frames mark the sums that share one of them."""
     steps = products(lecture)
     places = [[centre(box) for box in focus_boxes(lecture, step)] for step in steps]
     assert all(len(three) == 3 for three in places)
@@ -193,7 +193,7 @@ def check_lines(lecture: Lecture, not_in_line: set[int]) -> None:
 
 
 def thread_of(board: ProductStage, step: Step, point: tuple[float, float]) -> int | None:
-    """The thread whose sum stands at a point; None where there is none."""
+    """The thread whose sum is at a point; None where there is none."""
     hit = board.hit(step, *point)
     return hit.index if hit is not None and hit.name == "thread" else None
 
@@ -240,7 +240,7 @@ def test_the_focused_thread_is_within_the_windows_in_any_room(
             left, upper, _, after = recorded_numbers(lecture, step)
             shown = [text_at(traces, *centre(box)) for box in boxes]
             expected = [f"{left:g}", f"{upper:g}", f"{after:.0f}"]
-            if query["kernel"] == "naive":  # its factors stand in global memory's place
+            if query["kernel"] == "naive":  # its factors are in global memory's place
                 expected = expected[2:]
             assert len(shown) == len(expected)
             assert shown == expected or after >= 1e6

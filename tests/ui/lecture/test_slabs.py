@@ -274,7 +274,7 @@ def test_title_sum_and_maps_agree_on_the_tile_that_is_multiplied(query: dict[str
             s for s in lecture.panel(GlobalMemoryPanel).shapes(step)
             if s["line"] == {"color": palette.tile_edge(tile), "width": 3, "dash": "solid"}
         ]  # fmt: skip
-        left, _, right, _ = min(seen(lit))  # A stands left of B
+        left, _, right, _ = min(seen(lit))  # A is left of B
         assert left == pytest.approx(map_of_a.left + 4 * tile * map_of_a.width, abs=1.1)
         assert right - left == pytest.approx(4 * map_of_a.width, abs=2.2)
 

@@ -90,7 +90,7 @@ def test_only_one_stage_is_on_the_sheet(number: int) -> None:
 
 # Clicks -------------------------------------------------------------------------------------
 
-COUNTING = {"inputs": "counting"}  # each value of A stands in one cell only, and of B
+COUNTING = {"inputs": "counting"}  # each value of A is in one cell only, and of B
 CLICKED = [
     {"kernel": "tiled", "M": 8, "N": 8, "K": 8, "TILE": 4, "bx": 1},
     {"kernel": "tiled", "M": 64, "N": 64, "K": 64, "TILE": 16, "bx": 1, "by": 2, "tx": 9, "ty": 13},

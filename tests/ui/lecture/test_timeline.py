@@ -1,4 +1,4 @@
-"""The timeline's names, against the steps that they stand above."""
+"""The timeline's names, against the steps that they are above."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_the_occupancy_is_that_of_the_launch() -> None:
 
 
 def beside_control(app: AppTest, place: str = "machine_code") -> Any:
-    """The choice of what stands beside the machine code: below the scene, or under Beside."""
+    """The choice of what is beside the machine code: below the scene, or under Beside."""
     [found] = [one for one in app.selectbox if str(one.key).startswith(f"{place}_beside_")]
     return found
 

@@ -14,7 +14,7 @@ from ui.drawing.canvas import number
 def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> tuple[str, ...]:
     """Several wordings, the longest first.
 
-    tile is that of the value in the cell, counted along K from 0; -1 for none.
+    tile is where the value in the cell is from, counted along K from 0; -1 for none.
     """
     match wrong.fault:
         case Fault.OUTSIDE:

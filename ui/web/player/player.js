@@ -222,7 +222,7 @@ export class Player {
     this.#rest();
   }
 
-  // Show the step wherever it stands, or ask for its page.
+  // Show the step wherever it is, or ask for its page.
   #draw() {
     const { step, scene: { plot, pages, stops } } = this;
     stopMotions(plot);

@@ -125,7 +125,7 @@ export function showFrame(gd, frames, n) {
 }
 
 // Let one text of each of some traces stand out from the others, or with null none. Texts that are
-// clear stand one upon the other, in the place of the texts of the traces `covered`: only the one is
+// clear are one upon the other, instead of the texts of the traces `covered`: only the one is
 // seen.
 export function markTexts(gd, traces, at, covered) {
   for (const trace of traces) markText(gd, trace, at);
