@@ -7,7 +7,7 @@ from simulator.language.printable import printable, without_folders
 
 # cudaError_t and CUresult share these numbers (CUDA Driver API, section 6.1).
 CUDA_ERRORS = {
-    1: "a launch was asked for that this GPU does not take (invalid value)",
+    1: "this GPU does not accept such a launch (invalid value)",
     2: "the GPU ran out of memory; choose smaller matrices or close other programs that use it",
     9: "the grid or block is not one that this GPU takes (invalid configuration)",
     46: "the GPU is busy or reserved by another program",

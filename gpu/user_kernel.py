@@ -124,6 +124,6 @@ def _precision(kernel: Kernel, roles: Mapping[str, str]) -> str:
         if (precision.operands,) * 2 + (precision.results,) == (A, B, C):
             return TF32 if is_tf32 and name == "float32" else name
     raise LaunchError(
-        "On the GPU a product is timed whose A, B and C are all float or all double, or of half A "
-        "and B and float C."
+        "The GPU page times products whose A, B and C are all float or all double, or whose A and "
+        "B are half and C is float."
     )

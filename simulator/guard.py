@@ -83,8 +83,8 @@ SENTENCES: Mapping[State, tuple[type[SourceError | LaunchError], str]] = {
     ),
     State.COMPILING: (
         SourceError,
-        "The compiler has ended in the middle of this code, without a word why. Leave parts of the "
-        "text out to find the one that it cannot read.",
+        "The compiler stopped in the middle of this code and gave no reason. Leave parts of the "
+        "code out to find the one that it cannot read.",
     ),
     State.RAN_TOO_LONG: (
         LaunchError, "This took more than {seconds:g} seconds of a processor. Make it smaller."
@@ -218,7 +218,7 @@ def run_in_child(main: Callable[[Sequence[str] | None], int], error_code: int) -
     ending = why_ended(status)
     if ending is None and code is not None and code >= 0:
         return code
-    print(ending or "The process that ran this has ended without a word why.", file=sys.stderr)
+    print(ending or "The process that ran this stopped and gave no reason.", file=sys.stderr)
     return error_code
 
 

@@ -298,8 +298,8 @@ def _rows(name: str, ctype: Pointer, row: Pointer, value: Any) -> Array:
         return np.ascontiguousarray(value)  # null pointers
     if np.ndim(value) < 2 or not np.size(value):
         raise LaunchError(
-            f"Parameter {name} is {ctype}: give an array of two dimensions, to each row of which "
-            "a pointer points, or zeros of uint64, which are null pointers."
+            f"Parameter {name} is {ctype}: give an array of two dimensions, whose rows the "
+            "pointers point to, or zeros of uint64, which are null pointers."
         )
     return _array(name, row, value)
 

@@ -163,8 +163,8 @@ def template_values(
         given = dict(zip((p.name for p in parameters), asked.arguments, strict=False))
         if len(asked.arguments) > len(parameters) and parameters[-1].is_pack:
             raise SourceError(
-                f"{asked.name} takes any number of parameters ({parameters[-1].name}...), of which "
-                "one is supported here; write a kernel with each of them.",
+                f"{asked.name} takes any number of parameters ({parameters[-1].name}...), and "
+                "only one is supported here; write a kernel with each of them.",
                 template_span(source, kernel),
             )
         if len(asked.arguments) > len(parameters):

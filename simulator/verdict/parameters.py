@@ -112,8 +112,8 @@ def with_task(kernel: Kernel, name: str) -> Shape:
     arrays, sizes = _arrays(kernel, len(task.arrays) - 1), _sizes(kernel)
     if arrays is None or not sizes:
         raise LaunchError(
-            f"For {task.title} a kernel needs {len(task.arrays)} pointers to numbers, of which it "
-            "writes one, and the sizes as whole numbers."
+            f"For {task.title} a kernel needs {len(task.arrays)} pointers to numbers, one of which "
+            "it writes, and the sizes as whole numbers."
         )
     folded = {one.lower(): one for one in sizes}
     named = {role: folded[role.lower()] for role in task.sizes if role.lower() in folded}

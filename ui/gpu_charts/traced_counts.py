@@ -209,8 +209,8 @@ def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
         return f"They do not go together: {_why_moved(beside, one, base)}"
     if kind is not Kind.COMPUTE:
         return (
-            "They do not go together: a warp goes on once it has asked for a store. What this "
-            "phase waits for are its loads from global memory."
+            "They do not go together: a warp goes on once it has asked for a store. This "
+            "phase waits for its loads from global memory."
         )
     sentences, left = [], counted
     share, base_share = one.load_share, base.load_share

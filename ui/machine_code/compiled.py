@@ -113,11 +113,11 @@ def find_compared(view: View, architecture: str, other: str) -> Compared:
     kernel, launched = load_kernel(view), _launched(view, architecture)
     if other in compiler.ARCHITECTURES:
         text, target, names = kernel.text, other, (architecture, other)
-        says = "The same code for another card: other instructions, registers and latencies."
+        says = "The same code for another GPU: other instructions, registers and latencies."
     else:
         asked = {one.key: (one, text) for one, text in what_ifs(kernel, launched).items()}
         if other not in asked:
-            return Compared("This kernel has nothing that the compiler could be asked so.")
+            return Compared("There is nothing in this kernel that this would change.")
         (what_if, text), target = asked[other], architecture
         names, says = ("As it is", what_if.label), what_if.says
     say("The compiler makes machine code of both.")

@@ -114,7 +114,7 @@ def choose_other(
     return st.selectbox(
         "Machine code beside it", list(names), list(names).index(before), width=400, key=key,
         format_func=lambda one: names[one].replace("`", ""), on_change=store,
-        help="What else might be asked of the compiler, or the same code for another card.",
+        help="The same code compiled in another way, or for another GPU.",
     )  # fmt: skip
 
 

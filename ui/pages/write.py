@@ -185,7 +185,7 @@ def explain(error: Exception) -> str:
     """An error as a sentence; one that is none of ours was not foreseen, and goes to the log."""
     if isinstance(error, SourceError | LaunchError | StoppedError | WorkerLostError):
         return str(error)
-    LOGGER.error("The Write page failed on a text.", exc_info=error)
+    LOGGER.error("The Write page failed on some code.", exc_info=error)
     return (
         "Tilewise failed on this code. That is a fault of Tilewise, not of the code: please "
         "report it, with the code."

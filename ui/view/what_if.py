@@ -98,8 +98,8 @@ def apply_edits(text: str, keys: Collection[str]) -> str:
             raise ValueError(f"{key!r} is no edit; there are {', '.join(known)}.")
         if known[key].apply(text) is None:
             raise ValueError(
-                f"“{known[key].edit.label}” does not apply to this kernel: its text has nothing "
-                "for it to change. Switch it off or choose another kernel."
+                f"“{known[key].edit.label}” does not apply to this kernel: nothing in its code "
+                "would change. Switch it off or choose another kernel."
             )
     for key in sorted(set(keys), key=list(known).index, reverse=True):
         edited = known[key].apply(text)

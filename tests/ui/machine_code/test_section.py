@@ -101,7 +101,7 @@ def test_two_builds_stand_beside_each_other() -> None:
     assert [one.label for one in app.expander if "have other instructions" in one.label]
     assert beside_control(app).value == "unroll-1"
     app = beside_control(app).set_value("sm_120").run()
-    assert "The same code for another card" in html(app)
+    assert "The same code for another GPU" in html(app)
 
 
 def test_a_choice_of_what_stands_beside_opens_the_section() -> None:
