@@ -214,12 +214,15 @@ def _phases(
     phases: list[TracedPhase] = []
     numbers: dict[int, int] = {}
     loops = {one.whole for one in places.values()}
+    traced = np.unique(spans.warp).size
     for number in np.unique(place).tolist():
         of_place = place == number
         sums = _sums(spans.warp[of_place], spans.tile[of_place], spans.cycles[of_place])
         warps = np.unique(spans.warp[of_place]).size
         numbers[number] = len(phases)
-        phases.append(_phase(places[number], sums, sums.size / warps, lifetime))
+        # Some warps may have returned before, or have nothing to store.
+        of_life = float(sums.sum()) / traced / lifetime
+        phases.append(_phase(places[number], sums, sums.size / warps, of_life))
         each = of_place & (spans.k >= 0)
         if number in loops and each.any():
             rows = list(_each_k(places[number], spans, each, lifetime))
@@ -244,7 +247,9 @@ def _each_k(place: Place, spans: _Spans, each: Array, lifetime: float) -> Iterat
         sums.setdefault(k, []).append(total)
     for k, cycles in sorted(sums.items()):
         named = replace(place, name=f"iteration {k}")
-        yield replace(_phase(named, np.array(cycles), 1.0, lifetime), k=k)
+        yield replace(
+            _phase(named, np.array(cycles), 1.0, sum(cycles) / len(cycles) / lifetime), k=k
+        )
 
 
 def _sums(warp: Array, tile: Array, cycles: Array) -> Array:
@@ -255,7 +260,7 @@ def _sums(warp: Array, tile: Array, cycles: Array) -> Array:
     return sums
 
 
-def _phase(place: Place, cycles: Array, visits: float, lifetime: float) -> TracedPhase:
+def _phase(place: Place, cycles: Array, visits: float, share: float) -> TracedPhase:
     low, middle, high = (float(value) for value in np.percentile(cycles, (20, 50, 80)))
     mean = float(cycles.mean())
     return TracedPhase(
@@ -266,7 +271,7 @@ def _phase(place: Place, cycles: Array, visits: float, lifetime: float) -> Trace
         cycles=round(middle, 1),
         spread=(round(low, 1), round(high, 1)),
         visits=round(visits, 3),
-        share=round(mean * visits / lifetime, 5),
+        share=round(share, 5),
         mean=round(mean, 1),
     )
 
