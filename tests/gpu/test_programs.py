@@ -26,7 +26,7 @@ def run_on_gpu(program: Program, kernel: Kernel, launch: Launch) -> dict[str, Ar
     from gpu.cuda.compile import compile_text, load
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
-    binary = compile_text(program.text, program.kernel, architecture, program.defines, program.file)
+    binary = compile_text(program.text, program.kernel, architecture, program.defines)
     loaded = load(binary, launch.block, 2048)
     values = check(kernel, launch)
     held: dict[str, Any] = {}
