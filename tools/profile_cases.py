@@ -30,8 +30,6 @@ def _catalogue() -> Iterator[Case]:
     for entry in catalogue().values():
         if uses_tensor_cores(entry.source()):
             continue  # mma.h has no place in a case's namespace: tile accesses have their own data
-        if entry.few:
-            continue  # not profiled so far: the file of what was measured has no row of theirs
         for chosen in entry.settings():
             text = entry.source(**chosen)
             for size in SIZES:
@@ -173,6 +171,7 @@ def _asynchronous() -> Case:
 COPIES = "The profiler counts an asynchronous copy as three shared loads and as no store."
 FEW = "The profiler saw a few passes more than the same instruction takes on its own."
 SUNK = "The compiler moves loads of what is stored in C into the branch that stores it."
+OFF = "The compiler makes predicates of branches: loads with every lane off are requests, too."
 BOTH = "Copies count as shared loads, and loads of C's elements move into the branch that stores."
 EXPLAINED: tuple[tuple[str, str, str, str], ...] = (
     ("asynchronous copy", "plain", "shared_load_requests", COPIES),
@@ -189,6 +188,13 @@ EXPLAINED: tuple[tuple[str, str, str, str], ...] = (
     ("two branches", "volatile", "global", "The compiler makes one instruction of both branches."),
     ("swizzled TILE=4, 96x64x80", "volatile", "shared_load_wavefronts", FEW),
     ("masked", "plain", "shared_store_wavefronts", FEW),
+    ("few_rows", "plain", "shared_store_wavefronts", FEW),
+    ("few_rows ROWS=2 COLUMNS=32 WARPS=1 AHEAD=1, 45x37x51", "plain", "shared_load", SUNK),
+    ("few_rows ROWS=4 COLUMNS=32 WARPS=16 AHEAD=2, 45x37x51", "plain", "shared_load", SUNK),
+    ("few_columns", "plain", "shared_store_wavefronts", FEW),
+    ("few_columns ROWS=2 COLUMNS=4 WARPS_DOWN=1 WARPS_DEEP=2", "plain", "shared_load_w", FEW),
+    ("few_columns ROWS=2 COLUMNS=4 WARPS_DOWN=1 WARPS_DEEP=1", "plain", "global_load_req", OFF),
+    ("WARPS_DOWN=4 WARPS_DEEP=4 AHEAD=4, 45x37x51", "plain", "shared_load", SUNK),
 )
 
 

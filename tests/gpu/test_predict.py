@@ -177,8 +177,7 @@ def test_every_setting_of_the_catalogue_is_profiled() -> None:
         (entry.name, tuple(chosen.values())): 2
         for entry in catalogue().values()
         for chosen in entry.settings()
-        # Those for few rows or columns are younger than the profile.
-        if not uses_tensor_cores(entry.source()) and not entry.few
+        if not uses_tensor_cores(entry.source())
     }
 
 
