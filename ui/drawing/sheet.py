@@ -63,16 +63,20 @@ class Panel(Protocol[Shown]):
     """
 
     def static(self) -> list[Trace]:
-        """Traces drawn once."""
+        """Traces drawn once; a stage has none: its words are empty where another is shown."""
+        return []
 
     def changing(self, step: Shown) -> list[Trace]:
         """Traces whose texts change from step to step; their coordinates and style do not."""
+        return []
 
     def shapes(self, step: Shown) -> list[Shape]:
         """Fills and highlights."""
+        return []
 
     def hit(self, step: Shown, x: float, y: float) -> Hit | None:
         """What is under a point of the sheet, in pixels; None if nothing can be clicked there."""
+        return None
 
 
 class Sheet(Protocol[Shown]):

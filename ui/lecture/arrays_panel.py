@@ -19,10 +19,11 @@ from ui.lecture.array_layout import HEADS, LABEL, Drawn, Place, place_arrays
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
 from ui.lecture.cells import window_start
 from ui.lecture.letters import Letters, cut_name, text_width
+from ui.lecture.stage_panel import StagePanel
 from ui.lecture.window import Content, Window, Windows, chosen
 
 
-class ArraysPanel:
+class ArraysPanel(StagePanel):
     """Each array in a grid of its own: one row in rows of a readable width, a struct a row.
 
     A value is marked in the step that reads or writes it, for the block's threads and for the
@@ -45,14 +46,6 @@ class ArraysPanel:
         self._dots = [Window(place.cells, 0.0, palette) for place in self._maps]
         self._anchors = {place.array: self._last_touched(place.array) for place in self._places}
         self._left_out = len(arrays) - len(self._places)
-
-    def matches(self, step: Step) -> bool:
-        """Whether it can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """Numbers, names with what is in view, and the number of each row's first element."""

@@ -21,7 +21,6 @@ from simulator.recording.requests import Request
 from simulator.sentences.warps import VERBS
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
 from ui.drawing.motions import Light, Motion
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
@@ -31,8 +30,8 @@ from ui.lecture.cells import LINE_ABOVE, Cells, number_width, window_start
 from ui.lecture.colours import mix
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup, text_width
+from ui.lecture.stage_panel import StagePanel
 from ui.lecture.stages import Stages
-from ui.lecture.window import Windows
 
 PALER = 0.4  # of the paper in the colour of a line that crosses cells
 TALLEST = 2.4  # of a small letter, a wavefront's row
@@ -77,7 +76,7 @@ class ArrayView:
         return row - self.start[0], column - self.start[1]
 
 
-class BanksStage:
+class BanksStage(StagePanel):
     """The request with the worst conflict: each bank a column, each wavefront a row."""
 
     def __init__(
@@ -109,14 +108,6 @@ class BanksStage:
         self._middle = (
             self._chart.left + MIDDLE * self._bank, (self._chart.top + self._chart.bottom) / 2
         )  # fmt: skip
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """What the request costs, in words, and the numbers along both axes."""
@@ -278,14 +269,6 @@ class BanksStage:
         return next(
             (text for text in texts if text_width(text, self._letters.name) <= width), texts[-1]
         )
-
-    def windows(self, step: Step) -> Windows:
-        """None: it shows no array."""
-        return ()
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def motions(self, step: Step) -> list[Motion]:
         """The wavefronts of a conflict, which are served one after another."""

@@ -37,7 +37,7 @@ from ui.lecture.colours import mix
 from ui.lecture.global_memory import PAST
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, text_width
-from ui.lecture.window import Windows
+from ui.lecture.stage_panel import StagePanel
 
 MOST_TURNS = 4  # of a shared array: with more planes it is no tile that takes turns
 FACTORS = 2  # the arrays that are drawn: A's and B's
@@ -102,7 +102,7 @@ class OnBorder:
     box: Box
 
 
-class BuffersStage:
+class BuffersStage(StagePanel):
     """A row for each turn, and what is on its way into it."""
 
     def __init__(
@@ -182,14 +182,6 @@ class BuffersStage:
             down += rows * tall + gap
         return found
 
-    def matches(self, step: Step) -> bool:
-        """Whether it can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
-
     def changing(self, step: Step) -> list[Trace]:
         """The arrays' names, and what becomes of each row's tile."""
         letters, palette = self._letters, self._palette
@@ -259,10 +251,6 @@ class BuffersStage:
                 turn, row, column = places[cell]
                 return by_turn[turn].box(row, column)
         return None
-
-    def windows(self, step: Step) -> Windows:
-        """None: its cells have no numbers."""
-        return ()
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The cell of a tile."""

@@ -11,8 +11,6 @@ from simulator.launch import WARP_SIZE
 from ui.analysis.clock import TracedTile, typical_tile
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
-from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
@@ -20,7 +18,7 @@ from ui.lecture.clock_strip import LEAST_LIT, LIT, format_share
 from ui.lecture.colours import contrast
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
-from ui.lecture.window import Windows
+from ui.lecture.stage_panel import StagePanel
 
 UNTRACED = "This kernel's clock was not recorded on a GPU.", "No clock was recorded."
 TITLE_LINES = 2
@@ -32,7 +30,7 @@ LEAST_ROWS = 0.5  # of what the title leaves: with less there is no table
 TICKS = 4  # of the axis, at most
 
 
-class ClockStage:
+class ClockStage(StagePanel):
     """The phases of a tile in words, then a row for each warp over an axis of cycles."""
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
@@ -53,14 +51,6 @@ class ClockStage:
             stage.left + name, top + 0.6 * letters.small, stage.right,
             stage.bottom - 1.6 * letters.small,
         )  # fmt: skip
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing: a stage's words are empty where another is shown."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """Which tile it is, what its phases take, the warps' names, cycles and the axis."""
@@ -107,18 +97,6 @@ class ClockStage:
             missing = max(0.0, LEAST_LIT - area.width) / 2
             path += box(area.left - missing, area.top, area.right + missing, area.bottom)
         return path
-
-    def motions(self, step: Step) -> list[Motion]:
-        """Nothing."""
-        return []
-
-    def windows(self, step: Step) -> Windows:
-        """None: it shows no array."""
-        return ()
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _heads(self) -> tuple[str, ...]:
         """The title."""

@@ -9,10 +9,9 @@ from simulator import Step
 from simulator.launch import WARP_SIZE
 from ui.analysis.clock import Clock, tile_cycles
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
-from ui.drawing.sheet import Rectangle
+from ui.drawing.sheet import Panel, Rectangle
 from ui.lecture.letters import Letters, fit, text_width
 
 BAR = 1.5  # of a small letter, the bar's height
@@ -100,7 +99,7 @@ class ClockBar:
         return outline(path, palette.focus, LIT)
 
 
-class ClockStrip:
+class ClockStrip(Panel[Step]):
     """One warp's bar, in words the phase that the step is of, and what was measured where."""
 
     def __init__(
@@ -140,10 +139,6 @@ class ClockStrip:
         """The bar, and the phase's outline."""
         lit = self._bar.lit(self._clock.phase_of[step.number], self._palette)
         return [*self._bar.shapes(self._palette), lit]
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _describe(self, step: Step) -> tuple[str, ...]:
         """Wordings of what the clock said of a step's phase, the longest first."""

@@ -30,6 +30,7 @@ from ui.lecture.board import sums_of_threads
 from ui.lecture.cells import LARGEST_NUMBER, Cells, number_size, number_width, window_start
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.stage_panel import StagePanel
 from ui.lecture.stages import Stages
 from ui.lecture.window import Content, Window, Windows, chosen
 
@@ -41,7 +42,7 @@ WITHOUT_FAULT = "without the fault"
 TALLEST_LINE = 3.0  # of a small letter, a line of 128 bytes
 
 
-class CopyStage:
+class CopyStage(StagePanel):
     """A load, a store, or a value that goes from one memory to another."""
 
     def __init__(
@@ -96,14 +97,6 @@ class CopyStage:
             for step in self._model.recording.steps
             for access in step.accesses
         })  # fmt: skip
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """Numbers, names, and what the warp fetches in words."""

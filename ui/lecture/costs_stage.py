@@ -10,15 +10,13 @@ from simulator.observers.transactions import SECTOR_BYTES
 from ui.analysis.costs import Costs, add_up_costs
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
-from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
 from ui.gpu_charts.measured import describe_recorded_time
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
-from ui.lecture.window import Windows
+from ui.lecture.stage_panel import StagePanel
 
 LINES = 5  # of words beside the maps
 BAR = 0.42  # of a row's height
@@ -34,7 +32,7 @@ class _Sum:
     part: Array | None = None  # int64 [steps], of these, marked at the bar's end
 
 
-class CostsStage:
+class CostsStage(StagePanel):
     """A row for each kind of cost: its name, how much of how much, and a bar that fills."""
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
@@ -51,14 +49,6 @@ class CostsStage:
         top = maps.bottom + 0.8 * letters.name
         self._rows = Rectangle(stage.left, top, stage.right, stage.bottom)
         self._height = self._rows.height / len(self._sums)
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """What it means in words, and each row's name and numbers."""
@@ -107,18 +97,6 @@ class CostsStage:
             *shapes,
             outline(marked, palette.focus, 0, palette.focus),
         ]
-
-    def motions(self, step: Step) -> list[Motion]:
-        """Nothing."""
-        return []
-
-    def windows(self, step: Step) -> Windows:
-        """None: it shows no array."""
-        return ()
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _describe(self, step: Step) -> tuple[str, ...]:
         """The conflicts, what a byte of global memory serves, and what a GPU took."""

@@ -9,10 +9,9 @@ from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
-from ui.drawing.sheet import Rectangle
+from ui.drawing.sheet import Panel, Rectangle
 from ui.lecture.letters import Letters
 
 NAMES = ("multiply-adds", "sectors", "wavefronts", "warp waits", "thread loads")
@@ -26,7 +25,7 @@ def counts_height(letters: Letters, columns: int) -> float:
     return rows * (NUMBER_ROW * letters.number + NAME_ROW * letters.small)
 
 
-class CountsPanel:
+class CountsPanel(Panel[Pair]):
     """A row of counts for each side; where the sides differ, both have a sign and a frame."""
 
     def __init__(
@@ -75,10 +74,6 @@ class CountsPanel:
                     path += box(cell.left, cell.top, cell.right - 4, cell.bottom)
         palette = self._palette
         return [outline(path, palette.line, 0, palette.focus_fill, "below")]
-
-    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _differs(self, step: Pair) -> list[bool]:
         left, right = (

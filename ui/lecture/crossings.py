@@ -20,11 +20,11 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.analysis.tiles_of_k import copied_cells
-from ui.drawing.canvas import Shape, Trace, outline
-from ui.drawing.hit import Hit
+from ui.drawing.canvas import Shape, outline
 from ui.drawing.motions import Box, Flight, Motion, Place
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
+from ui.drawing.sheet import Panel
 from ui.lecture.arrays import ArrayName, array_of
 from ui.lecture.buffers_stage import BuffersStage
 from ui.lecture.colours import mix
@@ -54,7 +54,7 @@ class Lane:
     key: tuple[int, int]  # a number for the row of each end, by which neighbours are joined
 
 
-class CrossingsPanel:
+class CrossingsPanel(Panel[Step]):
     """Arrows between global memory and the chip, and the fans of cells that threads share."""
 
     def __init__(
@@ -70,14 +70,6 @@ class CrossingsPanel:
         self._model, self._palette = model, palette
         self._far, self._boards, self._gate, self._buffers = far, boards, gate, buffers
         self._arrow = _arrow_down if is_below else _arrow
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
-
-    def changing(self, step: Step) -> list[Trace]:
-        """Nothing: what travels is drawn by the player."""
-        return []
 
     def shapes(self, step: Step) -> list[Shape]:
         """The arrows of loads and of stores, and the lines from a shared cell to its readers."""
@@ -143,10 +135,6 @@ class CrossingsPanel:
             for _, group in self._lanes(step, board) for lane in group
         ]  # fmt: skip
         return flights[:MOST]
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked: what lies under an arrow can."""
-        return None
 
     def _board(self, step: Step) -> Board | None:
         return next((board for board, is_shown in self._boards.items() if is_shown(step)), None)

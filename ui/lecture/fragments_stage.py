@@ -22,13 +22,13 @@ from ui.analysis.scene_model import SceneModel, outer_iteration
 from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
 from ui.drawing.hit import Hit
-from ui.drawing.motions import Box, Motion
+from ui.drawing.motions import Box
 from ui.drawing.palette import Palette
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, text_width
-from ui.lecture.window import Windows
+from ui.lecture.stage_panel import StagePanel
 
 STRETCH = 2.2  # of an element, its longer side by its shorter, at most
 LABEL = 1.5  # of a name's letter, the line above a tile
@@ -60,7 +60,7 @@ class _Held:
         )  # fmt: skip
 
 
-class FragmentsStage:
+class FragmentsStage(StagePanel):
     """The three tiles of the nearest multiplication, element by element, and one lane's values."""
 
     has_own_sums = True  # many of each thread: nothing flies into a thread's sum
@@ -121,14 +121,6 @@ class FragmentsStage:
             Cells(x, area.top + label, wide, high, b.rows, b.columns),
             Cells(x, y, wide, high, c.rows, c.columns),
         )
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def _lane_numbers(self) -> list[Trace]:
         """The lane of each element, where that has room."""
@@ -234,10 +226,6 @@ class FragmentsStage:
         at = np.unravel_index(held.first // held.fragment.count, shape) if shape else ()
         return held.name + "".join(f"[{index}]" for index in at)
 
-    def windows(self, step: Step) -> Windows:
-        """None: its cells have no numbers of an array."""
-        return ()
-
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The lane that holds an element."""
         first = self._model.thread // WARP_SIZE * WARP_SIZE
@@ -246,10 +234,6 @@ class FragmentsStage:
             if at is not None:
                 return Hit("thread", first + int(_lanes(held.fragment)[at]))
         return None
-
-    def motions(self, step: Step) -> list[Motion]:
-        """Nothing."""
-        return []
 
     def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
         """None: no cell of an array is here."""

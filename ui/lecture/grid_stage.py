@@ -20,8 +20,6 @@ from simulator.language.ctype import Array
 from simulator.launch import WARP_SIZE
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
-from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
@@ -30,7 +28,7 @@ from ui.lecture.cells import Cells, number_width
 from ui.lecture.colours import mix
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit
-from ui.lecture.window import Windows
+from ui.lecture.stage_panel import StagePanel
 
 LINES = 2  # of words above the matrices, and above the multiprocessors
 GRID_SHARE = 0.52  # of the height that words leave, the matrices'
@@ -50,7 +48,7 @@ BLOCKS_PER_MULTIPROCESSOR = 32  # CUDA C++ Programming Guide, compute capability
 RESERVED = 1024  # bytes of shared memory for each block, from the same table
 
 
-class GridStage:
+class GridStage(StagePanel):
     """The blocks of the launch, and the multiprocessors that run them."""
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
@@ -138,14 +136,6 @@ class GridStage:
             waves = -(-blocks // size)
             found.append((name, waves, (blocks - (waves - 1) * size) / size))
         return found
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """What the block owns and how many run at once, in words, and the tiles' names."""
@@ -285,18 +275,6 @@ class GridStage:
             left, top, right, bottom = gpu.box(*divmod(i, gpu.columns))
             path += box(left, bottom - max(LEAST_FULL, share) * (bottom - top), right, bottom)
         return path
-
-    def windows(self, step: Step) -> Windows:
-        """None: it shows no array."""
-        return ()
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
-
-    def motions(self, step: Step) -> list[Motion]:
-        """Nothing."""
-        return []
 
     def _tile_names(self) -> tuple[list[str], list[tuple[float, float]]]:
         """The names of the block's tiles, where they have room."""

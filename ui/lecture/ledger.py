@@ -13,9 +13,9 @@ from simulator.machine.observer import AccessKind
 from ui.analysis.loads import global_loads
 from ui.analysis.products import accumulator
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
-from ui.drawing.canvas import SANS, Shape, Trace, number, words
-from ui.drawing.hit import Hit
+from ui.drawing.canvas import SANS, Trace, number, words
 from ui.drawing.palette import Palette
+from ui.drawing.sheet import Panel
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, text_width
 
@@ -23,7 +23,7 @@ LINE = 1.35  # of a letter
 MOST_NAMED = 4  # threads that are named one by one
 
 
-class LedgerPanel:
+class LedgerPanel(Panel[Step]):
     """Up to three entries, each of one or two lines."""
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
@@ -33,10 +33,6 @@ class LedgerPanel:
         self._count = int(self._box.height / (LINE * self._size) + 0.01)
         self._loads = global_loads(model, model.thread)
         self._sum = accumulator(model.recording)
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """The entries."""
@@ -56,14 +52,6 @@ class LedgerPanel:
             words(points, [*lines, *[""] * self._count][: self._count], self._size,
                   self._palette.ink, "middle right", SANS, meta="ledger")
         ]  # fmt: skip
-
-    def shapes(self, step: Step) -> list[Shape]:
-        """Nothing."""
-        return []
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _fit(self, wordings: tuple[str, ...], most: int) -> list[str]:
         """The first wording that fits into a line, else the first that fits into two."""

@@ -11,9 +11,8 @@ from ui.analysis.clock import Clock, tiles_of_same_work
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, words
-from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
-from ui.drawing.sheet import Rectangle
+from ui.drawing.sheet import Panel, Rectangle
 from ui.lecture.clock_strip import ClockBar, bar_cycles, format_share
 from ui.lecture.letters import Letters, text_width, wrap
 from ui.lecture.pair_layout import PairAreas
@@ -102,7 +101,7 @@ def same_work(
     )
 
 
-class PairClock:
+class PairClock(Panel[Pair]):
     """A bar of each side at one scale, the phase of its step outlined, and the sentences."""
 
     def __init__(
@@ -172,10 +171,6 @@ class PairClock:
                 lit = bar.lit(clock.phase_of[one.number], self._palette)
                 found += [*bar.shapes(self._palette), lit]
         return found
-
-    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _describe(self, side: int, clock: Clock | None, step: int) -> str:
         """What the phase of a side's step took; for a step of none, what its tile took."""

@@ -72,7 +72,7 @@ class OfSide:
         return None if found is None else replace(found, side=self._side)
 
 
-class Headings:
+class Headings(Panel[Pair]):
     """Where the right side is, beside the sheet's title; on a phone where each side is."""
 
     def __init__(
@@ -82,10 +82,6 @@ class Headings:
         self._models, self._names, self._areas = models, names, areas
         self._palette, self._letters = palette, letters
         self._sides = (0, 1) if areas.tall else (1,)
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Pair) -> list[Trace]:
         """A line for each side that has no title."""
@@ -124,24 +120,12 @@ class Headings:
             path = box(x, areas.headings[1].bottom, x, areas.counts[1].bottom)
         return [outline(path, self._palette.line, 1)]
 
-    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
-
-class Differences:
+class Differences(Panel[Pair]):
     """A bar under each value on a stage that is another one on the other side's."""
 
     def __init__(self, stages: tuple[list[OnStage], list[OnStage]], palette: Palette) -> None:
         self._stages, self._palette = stages, palette
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
-
-    def changing(self, step: Pair) -> list[Trace]:
-        """Nothing: the values are the stages'."""
-        return []
 
     def shapes(self, step: Pair) -> list[Shape]:
         """The bars of both sides."""
@@ -162,10 +146,6 @@ class Differences:
                         path += window.cells.feet(window.differing(content, other))
                         break
         return [outline(path, self._palette.paper, 1, self._palette.keyword)]
-
-    def hit(self, step: Pair, x: float, y: float) -> Hit | None:
-        """Nothing: a cell is its stage's."""
-        return None
 
 
 def at_one_scale(models: tuple[SceneModel, SceneModel]) -> tuple[SceneModel, SceneModel]:

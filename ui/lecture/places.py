@@ -15,10 +15,9 @@ from simulator.launch import format_index
 from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
-from ui.drawing.sheet import Rectangle
+from ui.drawing.sheet import Panel, Rectangle
 from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
@@ -26,7 +25,7 @@ BAR = 0.62  # of its letter's height, a bar with its words at its right
 TALLEST = 4.0  # of its letter's height, a bar with its words above it, at most
 
 
-class PlacesPanel:
+class PlacesPanel(Panel[Step]):
     """The frames of both places, their names, the wait for a value there, and the bars."""
 
     def __init__(
@@ -142,10 +141,6 @@ class PlacesPanel:
             outline("" if first is None else _frame(first), palette.faint, 0, palette.line),
             outline(_frame(second), palette.ink, 0, palette.phases[Phase.LOAD]),
         ]
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
 
 def _frame(area: Rectangle) -> str:

@@ -41,6 +41,7 @@ from ui.lecture.cells import (
 from ui.lecture.layout import Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, text_width
 from ui.lecture.sectors import Sectors
+from ui.lecture.stage_panel import StagePanel
 from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of a window
@@ -55,7 +56,7 @@ WRITTEN = 1.3  # of a number's height, from one of them to the next
 Contents = tuple[Content | None, Content | None, Content | None]  # left, upper, sums
 
 
-class ProductStage:
+class ProductStage(StagePanel):
     """One board: the left factor, the upper one, and the sums between them."""
 
     def __init__(
@@ -202,10 +203,6 @@ class ProductStage:
         if factor.array is None:
             return 6
         return self._reader.longest(factor.array)
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """The numbers, and the names of what is shown."""

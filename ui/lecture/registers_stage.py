@@ -15,7 +15,6 @@ from simulator.recording.recording import StepAccess
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import MONO, SANS, Shape, Trace, number, words
 from ui.drawing.hit import Hit
-from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
@@ -29,6 +28,7 @@ from ui.lecture.cells import (
 )
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, mono_width, text_width
+from ui.lecture.stage_panel import StagePanel
 from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of the window
@@ -37,7 +37,7 @@ LARGEST_CELL = 6.0  # of a number's height, a cell's width and height at most
 LONGEST = 6  # letters of a number in the window
 
 
-class RegistersStage:
+class RegistersStage(StagePanel):
     """Two columns of variables with their values, and a window of the block's threads."""
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
@@ -85,14 +85,6 @@ class RegistersStage:
             by_step.append(name)
         return by_step
 
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
-
     def changing(self, step: Step) -> list[Trace]:
         """The variables, the one that changed, and its value for each thread."""
         palette, letters = self._palette, self._letters
@@ -114,10 +106,6 @@ class RegistersStage:
     def shapes(self, step: Step) -> list[Shape]:
         """The window's cells."""
         return self._window.shapes(self._content(step))
-
-    def motions(self, step: Step) -> list[Motion]:
-        """Nothing."""
-        return []
 
     def windows(self, step: Step) -> Windows:
         """The variable that changed last, of each thread."""

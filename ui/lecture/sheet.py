@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from simulator import Step
 from simulator.language.tree import Barrier, MemorySpace
@@ -55,6 +54,7 @@ from ui.lecture.product_stage import ProductStage
 from ui.lecture.registers_stage import RegistersStage
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
+from ui.lecture.stage_panel import StagePanel
 from ui.lecture.stages import Stages
 from ui.lecture.tensor_stage import TensorStage
 from ui.lecture.threads_stage import ThreadsStage
@@ -66,31 +66,6 @@ from ui.lecture.window import Windows
 BOARD_STAGES = (Stage.PRODUCT, Stage.COPY, Stage.STORE, Stage.REGISTERS)
 # What needs no rows of warps under it, where it is held.
 WITHOUT_WARPS = (Stage.THREADS, Stage.GRID, Stage.CLOCK, Level.WARP)
-
-
-class StagePanel(Protocol):
-    """A stage: a panel of fixed places that is shown at some steps."""
-
-    def matches(self, step: Step) -> bool:
-        """Whether it can show a step."""
-
-    def static(self) -> list[Trace]:
-        """Traces that are drawn once; a stage has none."""
-
-    def changing(self, step: Step) -> list[Trace]:
-        """Traces whose texts change."""
-
-    def shapes(self, step: Step) -> list[Shape]:
-        """Fills and outlines."""
-
-    def motions(self, step: Step) -> list[Motion]:
-        """What moves when the step is played."""
-
-    def windows(self, step: Step) -> Windows:
-        """The windows of arrays that it shows."""
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """What is under a point."""
 
 
 class OnStage:

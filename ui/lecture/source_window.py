@@ -14,6 +14,7 @@ from ui.drawing.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
+from ui.drawing.sheet import Panel
 from ui.lecture.highlight import COLOURS, highlight
 from ui.lecture.layout import LINE, Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, mono_width, text_width
@@ -44,7 +45,7 @@ class Row:
 GAP = Row(0, "", ("⋯", *("" for _ in COLOURS[1:])), is_pinned=True)  # below pinned rows
 
 
-class SourceWindow:
+class SourceWindow(Panel[Step]):
     """The rows of the kernel's text around the current line.
 
     What a what-if has changed, or is kept in view, is above them where no line of it is among
@@ -130,10 +131,6 @@ class SourceWindow:
         ]  # fmt: skip
         shown = shown[: self._count]
         return [*shown, *[None] * (self._count - len(shown))]
-
-    def static(self) -> list[Trace]:
-        """Nothing: every row may change."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """The rows, a trace for each colour, and the values."""

@@ -23,14 +23,12 @@ from simulator.machine.tensor_core import FRACTION_BITS, Addition, explain, wide
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
-from ui.drawing.hit import Hit
-from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
-from ui.lecture.window import Windows
+from ui.lecture.stage_panel import StagePanel
 
 BITS = 30  # that an instruction's sum mostly has
 CUT = 5  # bits shown of what is cut, and what stands for more
@@ -56,7 +54,7 @@ class _Row:
     has_bits: bool = False  # whether it is a number, not words
 
 
-class TensorStage:
+class TensorStage(StagePanel):
     """A row for each addend of one cell, their bits under each other."""
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
@@ -94,14 +92,6 @@ class TensorStage:
         top = taken + 1.5 * gap
         bottom = areas.whole_stage.bottom
         return Rectangle(corner.left, top, corner.right, bottom) if is_beside else None
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """The labels, the bits that count, and the bits that are cut off."""
@@ -185,18 +175,6 @@ class TensorStage:
         taken += box(area.left, top + row * high, left - GAP, top + (row + 1) * high)
         taken += box(left + column * wide, area.top, left + (column + 1) * wide, top - GAP)
         return frames, taken, held
-
-    def motions(self, step: Step) -> list[Motion]:
-        """Nothing."""
-        return []
-
-    def windows(self, step: Step) -> Windows:
-        """None: it shows no array."""
-        return ()
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _rows_needed(self) -> int:
         """The rows of the first instruction's sum; ALL_ROWS if nothing is added up."""

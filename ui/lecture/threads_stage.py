@@ -15,13 +15,13 @@ from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.stage_panel import StagePanel
 from ui.lecture.warp_rows import WarpRows
-from ui.lecture.window import Windows
 
 LINES = 4  # of words beside the maps
 
 
-class ThreadsStage:
+class ThreadsStage(StagePanel):
     """A row for each warp of the block, a cell for each of its 32 lanes."""
 
     def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
@@ -39,14 +39,6 @@ class ThreadsStage:
         titles = (f"the block's {threads} threads, one row per warp", "one row per warp", "")
         width = stage.right - cells.left
         self._title = next(text for text in titles if text_width(text, letters.name) <= width)
-
-    def matches(self, step: Step) -> bool:
-        """Whether the stage can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """Who waits and who runs in words, and each warp's name and state."""
@@ -68,10 +60,6 @@ class ThreadsStage:
     def shapes(self, step: Step) -> list[Shape]:
         """The warps before the gate."""
         return self.rows.shapes(step)
-
-    def windows(self, step: Step) -> Windows:
-        """None: it shows no array."""
-        return ()
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The thread under a point."""

@@ -26,7 +26,7 @@ from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.cells import Cells
 from ui.lecture.letters import Letters, text_width
-from ui.lecture.window import Windows
+from ui.lecture.stage_panel import StagePanel
 from ui.view.what_if import REMOVED
 
 TALLEST = 6.0  # of a small letter, a warp's row
@@ -42,7 +42,7 @@ LEAF = 0.13  # of the way from the left to the right, each of the two leaves of 
 Moment = tuple[float, int]  # an outer iteration, -1 before the first, and a line
 
 
-class WarpRows:
+class WarpRows(StagePanel):
     """A row for each warp of the block, and the gate: a panel, or a part of one."""
 
     def __init__(
@@ -70,21 +70,9 @@ class WarpRows:
         self._gate = left + GATE * self._way
         self._every = max(1, -(-int(1.25 * letters.small) // int(max(1, height))))
 
-    def matches(self, step: Step) -> bool:
-        """Whether the panel can show a step: any."""
-        return True
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
-
     def changing(self, step: Step) -> list[Trace]:
         """The warps' names."""
         return [self.names()]
-
-    def windows(self, step: Step) -> Windows:
-        """None: it shows no array."""
-        return ()
 
     def names(self) -> Trace:
         """The warps' names; where rows are low, of some of them."""

@@ -13,9 +13,9 @@ from simulator.sentences.parts import PartKind, parts
 from ui.analysis.divergence import threads_that_take
 from ui.analysis.scene_model import SceneModel, unordered_cells
 from ui.analysis.wrong_access import Fault
-from ui.drawing.canvas import CLEAR, SANS, Shape, Trace, words
-from ui.drawing.hit import Hit
+from ui.drawing.canvas import CLEAR, SANS, Trace, words
 from ui.drawing.palette import Palette
+from ui.drawing.sheet import Panel
 from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
 from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit, markup
@@ -26,7 +26,7 @@ PARTS = 12  # of a statement, at most
 REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # their words say the whole access
 
 
-class SentencePanel:
+class SentencePanel(Panel[Step]):
     """The thread, its sentence, and its warp's."""
 
     def __init__(
@@ -37,10 +37,6 @@ class SentencePanel:
         self._reader = reader
         self._box = areas.sentence
         self._lines, self._warp_lines = areas.sentence_lines, areas.warp_lines
-
-    def static(self) -> list[Trace]:
-        """Nothing."""
-        return []
 
     def changing(self, step: Step) -> list[Trace]:
         """The sentences."""
@@ -65,14 +61,6 @@ class SentencePanel:
             words(warp_points[:1] * PARTS, self._parts(step), letters.small, CLEAR, "middle right",
                   SANS, meta="parts"),
         ]  # fmt: skip
-
-    def shapes(self, step: Step) -> list[Shape]:
-        """Nothing."""
-        return []
-
-    def hit(self, step: Step, x: float, y: float) -> Hit | None:
-        """Nothing can be clicked."""
-        return None
 
     def _parts(self, step: Step) -> list[str]:
         """The statement's parts in the order in which they happen, a line each.
