@@ -64,7 +64,7 @@ class Line:
 
 
 def changes(code: MachineCode, kernel: Kernel) -> Mapping[int, tuple[Change, ...]]:
-    """What was done to each line of a kernel's text whose machine code is `code`."""
+    """What was done to each line of a kernel's source whose machine code is `code`."""
     source = source_lines(kernel)
     loops = find_loops(code.instructions)
     placed: dict[int, dict[int | None, list[int]]] = defaultdict(lambda: defaultdict(list))

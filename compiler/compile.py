@@ -63,7 +63,7 @@ def compile_text(
     architecture: str,
     defines: Mapping[str, str] | None = None,
 ) -> MachineCode:
-    """The machine code of a kernel of a text that is known to do no harm, such as the catalogue's.
+    """The machine code of a kernel of source that is known to do no harm, such as the catalogue's.
 
     See compile_kernel.
     """

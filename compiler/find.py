@@ -25,14 +25,14 @@ def find_machine_code(
 
     No compiler sees a text before the simulator has taken it. Where the compiler is not here, and
     for kernels of the catalogue that the simulator does not execute, it is what was recorded.
-    Raises SourceError for a text that is wrong or not supported, and ToolchainError, a sentence,
+    Raises SourceError for source that is wrong or not supported, and ToolchainError, a sentence,
     where there is neither a compiler nor a recording.
     """
     check_architecture(architecture)
     with_macros = set_defines(in_one_spelling(text), defines or {})[0]
     known = recorded(with_macros, architecture)
     if known is not None and kernel not in (None, known.kernel):
-        known = None  # another kernel of the same text
+        known = None  # another kernel of the same source
     try:
         toolchain = find_toolchain()
     except ToolchainError as error:

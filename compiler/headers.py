@@ -1,4 +1,4 @@
-"""What NVRTC includes before a kernel's text: names that nvcc knows and NVRTC alone does not."""
+"""What NVRTC includes before a kernel's source: names that nvcc knows and NVRTC alone does not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_FINITE = """\
 #define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
 """
 STANDARD_NAMES = re.compile(r"\bstd\s*::\s*(?:min|max|clamp|numeric_limits)\b")
-# Headers of the toolkit, and the words of a text that need them.
+# Headers of the toolkit, and the words of source that need them.
 TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
     "cooperative_groups.h": re.compile(r"\bcooperative_groups\b"),
     "cooperative_groups/reduce.h": re.compile(r"\bcooperative_groups\b(?s:.)*\breduce\b"),
@@ -70,7 +70,7 @@ def uses_tensor_cores(text: str) -> bool:
 
 
 def uses_warp_groups(text: str) -> bool:
-    """Whether a text has instructions of a warp group, in PTX."""
+    """Whether source has instructions of a warp group, in PTX."""
     return re.search(r"\bwgmma\.", text) is not None
 
 

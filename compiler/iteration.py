@@ -27,7 +27,7 @@ class Iteration:
     """One iteration of a warp through an innermost loop: upper bounds, for it waits for nothing."""
 
     loop: Loop
-    lines: tuple[int, ...]  # of the kernel's text, whose instructions are in it
+    lines: tuple[int, ...]  # of the kernel's source, whose instructions are in it
     slots: Mapping[Group, int]  # instructions by what they do: each takes an issue slot
     multiply_adds: int  # FFMA, each a product and a sum of 32 threads
     global_bytes: int  # that a thread loads and stores

@@ -38,7 +38,7 @@ class Instruction:
 
     opcode: str  # with its modifiers: "LDS.128"
     text: str  # with predicate and operands, as nvdisasm has it: "@!P0 LDS.128 R8, [R18+0x10]"
-    line: int | None  # of the kernel's text, from 1; None where the compiler names none
+    line: int | None  # of the kernel's source, from 1; None where the compiler names none
     group: Group
     width: int | None  # bytes that each thread moves; None for one that accesses no memory
 

@@ -1,4 +1,4 @@
-"""NVRTC by its C interface: a kernel's text to a cubin, without CuPy and without a driver."""
+"""NVRTC by its C interface: a kernel's source to a cubin, without CuPy and without a driver."""
 
 from __future__ import annotations
 

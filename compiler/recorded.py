@@ -26,13 +26,13 @@ PLAIN = (
 
 
 def key(text: str) -> str:
-    """What a text is recorded under: the same for texts that differ in comments alone."""
+    """What source is recorded under: the same for texts that differ in comments alone."""
     lines = (line.rstrip() for line in blank_comments(text).splitlines())
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def recorded(text: str, architecture: str) -> MachineCode | None:
-    """The recorded machine code of a text with its macros set, None where none was recorded."""
+    """The recorded machine code of source with its macros set, None where none was recorded."""
     found = _load(architecture).get(key(text))
     return None if found is None else decode(found)
 

@@ -1,4 +1,4 @@
-"""A kernel's text as NVRTC gets it, on every machine alike, and NVRTC's errors as sentences."""
+"""A kernel's source as NVRTC gets it, on every machine alike, and NVRTC's errors as sentences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CompilerInput:
     """All that NVRTC gets for one kernel and one architecture."""
 
     kernel: str
-    text: str  # the kernel and what it uses, with the lines of the whole text
+    text: str  # the kernel and what it uses, with the lines of the whole source
     expression: str  # that names the kernel, with its namespaces and a template's arguments
     included: Mapping[str, str]  # files by name, which come before the text
     options: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""What a programmer may ask of the compiler, as edits of a kernel's text that change no result.
+"""What a programmer may ask of the compiler, as edits of a kernel's source that change no result.
 
-The machine code of the edited text is beside that of the text itself.
+The machine code of the edited source is beside that of the text itself.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ class WhatIf:
     key: str
     label: str  # Markdown
     says: str  # a sentence: what it asks of the compiler
-    # The kernel's text edited; None where there is nothing to edit.
+    # The kernel's source edited; None where there is nothing to edit.
     apply: Callable[[Kernel, Launched], str | None]
 
 
 def what_ifs(kernel: Kernel, launched: Launched) -> Mapping[WhatIf, str]:
-    """The edits that change a kernel's text, each with the text that it makes."""
+    """The edits that change a kernel's source, each with the text that it makes."""
     edited = {one: one.apply(kernel, launched) for one in WHAT_IFS}
     return {one: text for one, text in edited.items() if text is not None}
 
 
 def catalogue_what_ifs(architecture: str) -> Iterator[tuple[str, str]]:
-    """What is recorded: the names of kernels of the catalogue, and their edited texts.
+    """What is recorded: the names of kernels of the catalogue, and their edited sources.
 
     Each kernel is as its first view shows it, and as its macros are in its file.
     """
@@ -70,7 +70,7 @@ def catalogue_what_ifs(architecture: str) -> Iterator[tuple[str, str]]:
 
 
 def same_lines(before: str, after: str) -> Mapping[int, int]:
-    """For each line of an edited text the line that it was before, from 1; not for a new one."""
+    """For each line of an edited source the line that it was before, from 1; not for a new one."""
     old, new = before.split("\n"), after.split("\n")
     found = {}
     for _, i, i_end, j, j_end in difflib.SequenceMatcher(

@@ -29,7 +29,7 @@ COMMAND = (sys.executable, "-m", "gpu.worker")
 POLL_SECONDS = 0.1
 KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is abandoned
 STATUS_SECONDS = 60.0  # to look for a GPU
-COMPILE_SECONDS = 20.0  # far over any kernel's; a text whose macros explode takes memory by then
+COMPILE_SECONDS = 20.0  # far over any kernel's; source whose macros explode takes memory by then
 TOO_LARGE = (
     "The compiler needed too much memory for this code. Something in it grows without measure: "
     "templates, constants or names. Make it smaller."

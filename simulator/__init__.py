@@ -46,7 +46,7 @@ def compile_kernel(
     The name may give a template's arguments, "scale<float, 16>", or the parameters' types.
     defines gives macros their values: in the text's own #define lines where it has them, so that
     Kernel.text is what runs, else as the compiler's -D. filename is the text's name in messages.
-    Raises SourceError for a text that is wrong or not supported.
+    Raises SourceError for source that is wrong or not supported.
 
     >>> kernel = compile_kernel("__global__ void fill(float* x) { x[threadIdx.x] = 1; }", "fill")
     >>> [f"{parameter.ctype} {parameter.name}" for parameter in kernel.parameters]

@@ -99,7 +99,7 @@ def print_result(said: str, code: ExitCode) -> ExitCode:
 def judge(text: str, options: argparse.Namespace) -> tuple[str, ExitCode]:
     """What a verdict on the file's kernel says, and what the command ends with.
 
-    --junit's file is written for a text that is not judged, too.
+    --junit's file is written for source that is not judged, too.
     """
     if options.junit is not None:
         check_output("--junit", options.junit, "OUT.xml")

@@ -74,7 +74,7 @@ class Entry:
         return distinct
 
     def source(self, **chosen: int) -> str:
-        """The kernel's text with the chosen values written into its #define lines."""
+        """The kernel's source with the chosen values written into its #define lines."""
         return _source(self.file, tuple(chosen.items()))
 
     def produces(self, **chosen: int) -> tuple[int, int]:

@@ -135,7 +135,7 @@ def launch(case: Case, kernel: Kernel) -> Launch:
 
 
 def source(case: Case, number: int, volatile: bool) -> str:
-    """The kernel's text and a host function run_<number> that launches it once."""
+    """The kernel's source and a host function run_<number> that launches it once."""
     text = case.text.replace('extern "C" ', "")  # whose names no namespace would keep apart
     if volatile:
         text = re.sub(r"__shared__\s+(?!volatile)", "__shared__ volatile ", text)

@@ -46,7 +46,7 @@ FINDINGS: Mapping[str, str] = {  # what begins a finding in the tools' output, a
 }
 HOW = (
     "compute-sanitizer, each tool on each kernel, shared arrays volatile (form: volatile) or built "
-    "with -G (form: debug); a finding is its kind and the lines of the kernel's text, ? for one "
+    "with -G (form: debug); a finding is its kind and the lines of the kernel's source, ? for one "
     "outside it, with how often the tool said so: racecheck once a byte, the others once a thread."
 )
 

@@ -1,4 +1,4 @@
-"""A kernel's text to machine code through NVRTC, with the compiler's errors as sentences."""
+"""A kernel's source to machine code through NVRTC, with the compiler's errors as sentences."""
 
 from __future__ import annotations
 

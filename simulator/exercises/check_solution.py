@@ -44,7 +44,7 @@ def check(
 ) -> ExerciseResult:
     """Check a text as an exercise, and judge its kernel.
 
-    on_progress, if given, is called with a sentence on what is run. A text that is wrong in any
+    on_progress, if given, is called with a sentence on what is run. Source that is wrong in any
     way gives a result that says so.
     """
     try:

@@ -35,7 +35,7 @@ COOPERATIVE_SHUFFLE = "cg::shfl"  # how a group's shuffles begin
 
 
 class UncheckedError(Exception):
-    """A text whose kernel does not run to its end: a sentence, and the line that it is about."""
+    """Source whose kernel does not run to its end: a sentence, and the line that it is about."""
 
     def __init__(
         self, sentence: str, line: int | None = None, depends_on_machine: bool = False

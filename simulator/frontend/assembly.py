@@ -1,6 +1,6 @@
 """Lowers inline assembly: a table of PTX instructions, each as what CUDA C has for it.
 
-The names and their meanings come from NVIDIA's PTX ISA; how operands are written in a text is in
+The names and their meanings come from NVIDIA's PTX ISA; how operands are written in source is in
 its document Inline PTX Assembly in CUDA.
 """
 

@@ -119,7 +119,7 @@ def parse(
     """The translation unit's cursor, and what clang says about it.
 
     defines are the compiler's -D macros, appended is code after the device code. Raises
-    SourceError for a text that no compiler may get.
+    SourceError for source that no compiler may get.
     """
     text = code.text + appended
     try:

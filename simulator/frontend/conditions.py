@@ -109,7 +109,7 @@ def preprocess(files: Files, defines: Mapping[str, str]) -> Preprocessed:
 
 
 class Conditions:
-    """The conditions that are open where a text is read, by the macros that are defined there."""
+    """The conditions that are open where source is read, by the macros that are defined there."""
 
     def __init__(self, macros: dict[str, Definition]) -> None:
         # One evaluator for all conditions: its limit holds for them together.

@@ -58,7 +58,7 @@ class DeviceCode:
 
 
 def original_line(lines: Sequence[int], number: int) -> int:
-    """The line of a text that a line of its device code is, by DeviceCode.lines."""
+    """The line of source that a line of its device code is, by DeviceCode.lines."""
     if not lines:
         return number
     return lines[number - 1] if number <= len(lines) else max(lines) + number - len(lines)

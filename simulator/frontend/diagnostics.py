@@ -265,7 +265,7 @@ def _host_message(name: str, code: DeviceCode) -> str:
 
 
 def _fix(diagnostic: Any, filename: str, code: DeviceCode) -> Fix | None:
-    """Clang's change of the kernel's text, where it is a single one."""
+    """Clang's change of the kernel's source, where it is a single one."""
     fixes = list(diagnostic.fixits)
     if len(fixes) != 1:
         return None
@@ -277,7 +277,7 @@ def _fix(diagnostic: Any, filename: str, code: DeviceCode) -> Fix | None:
 
 
 def _sentence(diagnostic: Any, filename: str, code: DeviceCode) -> tuple[str, Span | None]:
-    """Clang's message with its fix-it, and its span if it is in the kernel's text."""
+    """Clang's message with its fix-it, and its span if it is in the kernel's source."""
     location = diagnostic.location
     message = diagnostic.spelling
     has_fixes = not re.search(r"did you mean|after top level declarator", message)

@@ -38,7 +38,7 @@ NO_PRAGMAS = f"Of pragmas {list_names(ALLOWED_PRAGMAS)} are taken here, spelled 
 
 
 def check_length(text: str) -> None:
-    """Raise SourceError for a text whose files are too long, or that is none: see check_plain."""
+    """Raise SourceError for source whose files are too long, or that is none: see check_plain."""
     check_plain(text)
     if len(files_of(text)) > MAX_FILES:
         raise SourceError(f"This code has more than {MAX_FILES} files.")
@@ -52,7 +52,7 @@ def check_length(text: str) -> None:
 
 
 def check_plain(text: str) -> None:
-    """Raise SourceError for a text with parts of letters, or too long with all its files."""
+    """Raise SourceError for source with parts of letters, or too long with all its files."""
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text)):
         raise SourceError("A kernel's code is plain: it has no zero byte and no half of a letter.")
     length = len(text.encode())

@@ -14,7 +14,7 @@ INCLUDE = re.compile(r"(?:#|%:)\s*include\b\s*(.*)", re.DOTALL)
 HEADER = re.compile(r"""["<]([^">]+)[">]""")
 MAX_DEPTH = 32  # files within files
 MAX_INCLUSIONS = 300
-MAX_CHARACTERS = 2**20  # of a text with each file as often as it is included
+MAX_CHARACTERS = 2**20  # of source with each file as often as it is included
 
 Piece = tuple[int, int]  # characters of the text, from the first up to the second
 

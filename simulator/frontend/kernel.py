@@ -73,7 +73,7 @@ def compile_kernel(
 
 
 def _compile_text(text: str, name: str | None, macros: Mapping[str, str], filename: str) -> Kernel:
-    """The kernel of a name of a text whose #define lines are set; macros are the compiler's -D."""
+    """The kernel of a name of source whose #define lines are set; macros are the compiler's -D."""
     source = SourceFile(text, macros)
     asked = choose_kernel(source, name, filename)
     launched = launched_arguments(source, asked.name)
@@ -149,7 +149,7 @@ def parse_code(
 def _compile(
     parsed: Parsed, source: SourceFile, asked: KernelName, template: tuple[str, ...], filename: str
 ) -> Kernel:
-    """The kernel that is asked for, of a text that clang has read."""
+    """The kernel that is asked for, of source that clang has read."""
     try:
         cursor = find_kernel(parsed, source, asked, bool(template), filename)
     except SourceError as error:

@@ -72,7 +72,7 @@ def _split(text: str) -> tuple[str, ...]:
 def kernel_names(text: str) -> tuple[str, ...]:
     """The kernels of a file, each with the namespaces around it, in the file's order.
 
-    Raises SourceError for a text that cannot be read.
+    Raises SourceError for source that cannot be read.
 
     >>> kernel_names("__global__ void a() {} namespace n { __global__ void b() {} }")
     ('a', 'n::b')

@@ -1,4 +1,4 @@
-"""Tokens, strings and comments of a kernel's text, found as a C++ lexer finds them."""
+"""Tokens, strings and comments of a kernel's source, found as a C++ lexer finds them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from simulator.frontend.lexer import TOKEN, tokens
 from simulator.language.errors import SourceError, Span
 
-MAX_TOKENS = 30_000  # of a text with its macros expanded; a long kernel has a tenth of that
+MAX_TOKENS = 30_000  # of source with its macros expanded; a long kernel has a tenth of that
 MAX_WORK = 100_000  # tokens read, with those of macros that expand to nothing
 MAX_STATEMENT = 2_000  # tokens between ; { and }: a parser recurses as deep as a statement is long
 MAX_LETTERS = 1_000  # of a name or number; clang crashes at 50,000 digits after a point

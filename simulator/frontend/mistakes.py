@@ -1,4 +1,4 @@
-"""The errors of one kernel's text: what is wrong in a statement does not hide the next ones."""
+"""The errors of one kernel's source: what is wrong in a statement does not hide the next ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel's text with chosen values in its #define lines.
+"""The kernel's source with chosen values in its #define lines.
 
 What is edited here is shown on the screen, too: the text that is shown is the text that runs.
 """

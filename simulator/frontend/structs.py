@@ -52,7 +52,7 @@ from simulator.language.tree import (
     Statement,
 )
 
-MAX_COPIED = 10_000  # numbers of all structs and arrays that a kernel's text copies
+MAX_COPIED = 10_000  # numbers of all structs and arrays that a kernel's source copies
 CASTS = (
     CursorKind.CSTYLE_CAST_EXPR,
     CursorKind.CXX_STATIC_CAST_EXPR,

@@ -9,7 +9,7 @@ from simulator.frontend.conditions import Decided, preprocess
 from simulator.frontend.device_code import SourceFile
 from simulator.language.errors import SourceError
 
-MAX_TRIES = 4  # settings that are tried: each reads the whole text again
+MAX_TRIES = 4  # settings that are tried: each reads the whole source again
 
 Settings = tuple[tuple[str, ...], ...]  # as Diagnostic.macros has them
 

@@ -28,7 +28,7 @@ def shorten(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A range of the kernel's text."""
+    """A range of the kernel's source."""
 
     line: int  # of its first character, from 1
     column: int  # of its first character, from 1, in bytes of UTF-8 as clang counts
@@ -42,7 +42,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change of a kernel's text that mends a mistake."""
+    """A change of a kernel's source that mends a mistake."""
 
     span: Span  # what is replaced; with equal ends nothing is, and the text is inserted there
     text: str  # what takes its place
@@ -50,7 +50,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One mistake in a kernel's text."""
+    """One mistake in a kernel's source."""
 
     message: str  # a sentence
     span: Span | None = None  # what it is about, if known
@@ -107,7 +107,7 @@ class Diagnostic:
 
 
 class SourceError(Exception):
-    """A mistake in a kernel's text: a sentence, and the span that it is about, if known.
+    """A mistake in a kernel's source: a sentence, and the span that it is about, if known.
 
     others are further mistakes, found at the same time; as a text, each is on a line of its own.
     warnings are sentences about what is allowed, but may be meant otherwise.
@@ -146,7 +146,7 @@ class SourceError(Exception):
         return error
 
     def in_files(self, text: str) -> SourceError:
-        """The error of a text that has several files, with the file of each mistake."""
+        """The error of source that has several files, with the file of each mistake."""
         if len(files_of(text)) == 1:
             return self
         found = [
@@ -157,7 +157,7 @@ class SourceError(Exception):
         )
 
     def with_lines(self, text: str) -> str:
-        """The errors, each with its line of the kernel's text beneath, and a mark at its column.
+        """The errors, each with its line of the kernel's source beneath, and a mark at its column.
 
         The warnings follow.
         """

@@ -23,7 +23,7 @@ LINE_NUMBERS = re.compile(
     r"\b(?P<l>[Ll])ine"
     r"(?:s (?P<first>\d{1,7}) (?P<joint>and|to) (?P<last>\d{1,7})| (?P<only>\d{1,7}))\b"
 )
-MAX_BYTES = 2**20  # of a text with all its files
+MAX_BYTES = 2**20  # of source with all its files
 MAX_FILES = 100  # that one text includes, files within files counted
 LONGEST_NAME = 200  # letters of a file's name, with its folders
 FILE_LINE = re.compile(
@@ -34,7 +34,7 @@ INCLUDE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*include[ \t]*(\"[^\"\n]+\"|<[^>\n]+>
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A part of a text that is a file of its own, as characters from `start` up to `end`."""
+    """A part of source that is a file of its own, as characters from `start` up to `end`."""
 
     name: str  # with its folders; "" for the main file
     start: int
@@ -67,7 +67,7 @@ def file_at(text: str, line: int) -> tuple[str, int]:
 
 
 def with_file_names(sentence: str, text: str, keeps_numbers: bool = False) -> str:
-    """A sentence about lines of a text of several files, with the file and its own line of each.
+    """A sentence about lines of source of several files, with the file and its own line of each.
 
     keeps_numbers is for who sees the text as one, with the numbers of its lines.
 

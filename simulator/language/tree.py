@@ -1,8 +1,8 @@
 """The typed tree of a kernel: what libclang's cursors become and what the machine executes.
 
 Conversions are explicit (Cast), reads of memory and of variables are explicit (Load), so that a
-reader of the tree needs no C rules. Every node has its span in the kernel's text, every expression
-the C type of its value. Nodes compare by identity, so that they are dictionary keys.
+reader of the tree needs no C rules. Every node has its span in the kernel's source, every
+expression the C type of its value. Nodes compare by identity, so that they are dictionary keys.
 """
 
 from __future__ import annotations

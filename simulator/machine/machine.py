@@ -105,7 +105,7 @@ class Machine:
             self.buffers[name] = self._parameters[parameter]
 
     def _build_globals(self) -> None:
-        """A buffer for each array that the kernel's text declares in global or constant memory."""
+        """A buffer for each array that the source declares in global or constant memory."""
         for known in self.kernel.globals:
             name, ctype = known.variable.name, known.variable.ctype
             assert isinstance(ctype, ArrayOf)

@@ -1,7 +1,7 @@
 """Calls of curand_kernel.h: each reads its generator's state through a pointer and writes it back.
 
-What is read and written of a state, and when, is as in cuRAND's own text: single numbers of 4 or 8
-bytes. A normal number comes with a second one, which the state keeps for the next call.
+What is read and written of a state, and when, is as in cuRAND's own source: single numbers of 4 or
+8 bytes. A normal number comes with a second one, which the state keeps for the next call.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def _divides(macros: Mapping[str, int], part: str, whole: str) -> bool:
 
 
 def _sides(kernel: Kernel, macros: Mapping[str, int]) -> list[str]:
-    """Macros that the kernel's text uses, and the sides of shared arrays without such a name."""
+    """Macros that the kernel's source uses, and the sides of shared arrays without such a name."""
     body = kernel.text.split("\n")[kernel.body.span.line - 1 : kernel.body.span.end_line]
     words = set(re.findall(r"\w+", "\n".join(body)))
     names = [

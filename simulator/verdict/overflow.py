@@ -42,7 +42,7 @@ def first_too_large(factor: int) -> int:
 
 
 def text_at(kernel: Kernel, span: Span) -> str:
-    """What is in a kernel's text at a span of one line; "" at one of several."""
+    """What is in a kernel's source at a span of one line; "" at one of several."""
     if span.line != span.end_line:
         return ""
     line = kernel.text.split("\n")[span.line - 1].encode()

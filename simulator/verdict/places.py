@@ -61,7 +61,7 @@ class Places:
     def sources(self, form: LaunchForm, hazards: Iterable[Hazard]) -> dict[int, set[str]]:
         """The arrays whose drawn values pick the cells of hazards, by these hazards' numbers.
 
-        Hazards that another drawing shows too, as far as the kernel's text tells, have none.
+        Hazards that another drawing shows too, as far as the kernel's source tells, have none.
         """
         arrays = [one for one in form.arguments if isinstance(one, ArrayArgument)]
         drawn = {one.name for one in arrays if one.contents is not Contents.ZEROS}

@@ -1,4 +1,4 @@
-"""Changes of a kernel's text that mend what a verdict found; each was run before it is proposed.
+"""Changes of a kernel's source that mend what a verdict found; each was run before it is proposed.
 
 Single changes that often mend a kernel are tried in turn: a barrier between two accesses, another
 size in a guard or an index, a quotient that is rounded up. The first one with which the kernel is
@@ -102,7 +102,7 @@ def repairs(
 
 
 def apply(text: str, fixes: Sequence[Fix]) -> str:
-    """A text with changes, which do not overlap."""
+    """Source with changes, which do not overlap."""
     lines = text.split("\n")
     for fix in sorted(fixes, key=lambda one: (one.span.line, one.span.column), reverse=True):
         span = fix.span
@@ -130,7 +130,7 @@ def first_that_mends(changes: Iterator[Repair], mends: Callable[[Repair], bool])
 
 
 class _Text:
-    """A kernel's text, and the changes of it."""
+    """A kernel's source, and the changes of it."""
 
     def __init__(self, kernel: Kernel, form: LaunchForm) -> None:
         self._kernel = kernel

@@ -170,9 +170,9 @@ class Verdict:
         return tuple(found.values())
 
     def in_files(self, text: str) -> Verdict:
-        """What is said of a text of several files, each line in a header with that file, too.
+        """What is said of source of several files, each line in a header with that file, too.
 
-        The numbers of the whole text stay: with these it is shown.
+        The numbers of the whole source stay: with these it is shown.
         """
 
         def named(sentence: str) -> str:

@@ -55,7 +55,7 @@ def load_grid(grid: Grid) -> tuple[Kernel, Launch]:
 
 
 def load_candidate(grid: Grid) -> Candidate:
-    """The kernel's text and its launch. Raises LaunchError for what is not offered."""
+    """The kernel's source and its launch. Raises LaunchError for what is not offered."""
     return choose(grid.name, grid.size)
 
 

@@ -1,4 +1,4 @@
-"""The colours of a kernel's text: each of its lines as pieces of one colour, by Pygments."""
+"""The colours of a kernel's source: each of its lines as pieces of one colour, by Pygments."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ GAP = Row(0, "", ("⋯", *("" for _ in COLOURS[1:])), is_pinned=True)  # below p
 
 
 class SourceWindow(Panel[Step]):
-    """The rows of the kernel's text around the current line.
+    """The rows of the kernel's source around the current line.
 
     What a what-if has changed, or is kept in view, is above them where no line of it is among
     them.

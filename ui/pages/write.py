@@ -88,7 +88,7 @@ def draw_page() -> None:
 def restore_draft() -> Draft:
     """The visitor's draft: that of a new address, else the one there is, else what they saw last.
 
-    An address with a text that this visitor has had in the editor changes nothing, nor does
+    An address with source that this visitor has had in the editor changes nothing, nor does
     one with a kernel of the glossary, which they saw on the Step page: it replaces no text.
     """
     state, query = st.session_state, st.query_params.to_dict()
@@ -298,7 +298,7 @@ def draw_starts(draft: Draft) -> None:
 
 
 def draw_files(draft: Draft, user_kernel: UserKernel | None) -> None:
-    """Draw how a text is opened and saved, and its link."""
+    """Draw how source is opened and saved, and its link."""
     uploaded = st.file_uploader(
         "Open a .cu file; together with headers of its own, or all as a ZIP", [*ENDINGS, ZIP],
         accept_multiple_files=True, key=f"open {draft.document.number}", max_upload_size=1,

@@ -45,7 +45,7 @@ class Checked:
 
 @dataclass(slots=True)
 class Draft:
-    """A text that is being written."""
+    """Source that is being written."""
 
     document: Document
     edited: Edited | None = None  # what is in the editor; None until the browser has told it
@@ -91,7 +91,7 @@ class Draft:
         self.open(user_kernel or exercise.start, exercise.title, exercise.name)
 
     def choose(self, text: str, name: str) -> None:
-        """Open a text that was chosen on the page."""
+        """Open source that was chosen on the page."""
         self.open(text, name)
         self.is_chosen = True
 
@@ -115,7 +115,7 @@ class Draft:
         """Keep what is in the editor now."""
         self.edited, self.problem = edited, ""
         if self.exercise:
-            with suppress(ValueError):  # a text that no kernel has
+            with suppress(ValueError):  # source that no kernel has
                 self.progress = self.progress.with_text(self.exercise, edited.text)
 
     def keep_result(self, user_kernel: UserKernel, result: ExerciseResult) -> None:

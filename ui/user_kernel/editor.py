@@ -23,7 +23,7 @@ BUNDLE = "codemirror.js"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that an editor opens with, instead of what it had."""
+    """Source that an editor opens with, instead of what it had."""
 
     number: int  # another one is another text
     text: str
@@ -74,7 +74,7 @@ def draw_editor(
     ask: Callable[[], None],
     key: str = "editor",
 ) -> Edited | None:
-    """Draw the editor with the problems of an edited text; return what is in it now.
+    """Draw the editor with the problems of an edited source; return what is in it now.
 
     That is None until the browser has told it. At Ctrl+Enter the function `ask` is called, as a
     callback: Streamlit may end it where it uses the session state.

@@ -1,4 +1,4 @@
-"""What a text that is being written is: its kernels, how one is launched, what is wrong with it."""
+"""What source that is being written is: its kernels, how one is launched, what is wrong with it."""
 
 from __future__ import annotations
 

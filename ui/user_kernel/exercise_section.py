@@ -63,7 +63,7 @@ def draw_exercise(exercise: Exercise, attempt: Attempt, open_hint: Callable[[], 
 
 
 def headline(result: ExerciseResult) -> str:
-    """The one thing to say of a text that was checked as an exercise."""
+    """The one thing to say of source that was checked as an exercise."""
     if result.solved:
         return "Solved."
     if result.problem:

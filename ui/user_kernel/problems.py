@@ -1,4 +1,4 @@
-"""What is wrong with a text that is being written, at its places in an editor."""
+"""What is wrong with source that is being written, at its places in an editor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.verdict.verdict import State, Verdict
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MEND = "Change it"
 LONGEST_WORD = 64  # letters of a name that are marked
-HALVES = "surrogatepass"  # half of a pair of UTF-16 units: a text with one is refused, at its place
+HALVES = "surrogatepass"  # half of a pair of UTF-16 units: source with one is refused, at its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def mark_line(text: str, line: int, message: str, severity: str = "warning") -> 
 
 
 def mark_hazards(text: str, verdict: Verdict) -> tuple[Problem, ...]:
-    """The lines of a text that its hazards, its wrong cell and its costliest line are about.
+    """The lines of source that its hazards, its wrong cell and its costliest line are about.
 
     The change that mends it comes first, where there is one.
     """
@@ -83,7 +83,7 @@ def mark_hazards(text: str, verdict: Verdict) -> tuple[Problem, ...]:
 
 
 def _repair(text: str, repair: Repair) -> Problem:
-    """The change of a text that was found to mend it."""
+    """The change of source that was found to mend it."""
     places = Places(text)
     changes = tuple(Change(*places.of(fix.span), fix.text) for fix in repair.fixes)
     marked = mark_line(text, repair.fixes[0].span.line, repair.sentence)

@@ -38,14 +38,14 @@ def idea(view: View) -> str:
 
 
 def unedited_source(view: View) -> str:
-    """The kernel's text without the view's what-ifs, its macros defined."""
+    """The kernel's source without the view's what-ifs, its macros defined."""
     if view.user_kernel is not None:
         return view.user_kernel.text
     return catalogue()[view.kernel].source(**dict(view.defines))
 
 
 def offered_edits(view: View) -> tuple[Edit, ...]:
-    """The what-ifs whose pattern is found in the kernel's text.
+    """The what-ifs whose pattern is found in the kernel's source.
 
     On a user kernel's code this may take a second: a job for a worker.
     """

@@ -176,7 +176,7 @@ class _Reader:
             if len(parameter) > 1 and parameter[-1].kind is TokenKind.NAME:
                 words = [token.text for token in parameter]
                 kind = parameter_type(words)
-                # A template's parameter, or a text that is not finished.
+                # A template's parameter, or source that is not finished.
                 if passed is not None and (not kind or kind[0] not in self.values.types):
                     kind = passed
                 self.values.names.types[words[-1]] = kind
