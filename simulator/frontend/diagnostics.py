@@ -49,6 +49,8 @@ CONTAINERS = frozenset(
 TYPE_NEEDED = re.compile(
     r"unknown type name|no template named|no type named|no member .* in namespace"
 )
+IN_NAMESPACE = re.compile(r" in namespace '(?P<name>std|cub|nvcuda|cuda)")
+STANDS_FOR_INT = re.compile(r"'(?P<name>\w+)' \(aka 'int'\)")  # what clang takes a lost type for
 SUGGESTION = re.compile(r"; did you mean (?:simply )?'(?P<other>[^']+)'\?")
 ERROR_DIRECTIVE = re.compile(r"\s*(?:#|%:)\s*error\b")
 MACRO_LIKE = re.compile(r"[A-Z][A-Z\d_]+")  # names that many give macros alone
@@ -126,6 +128,8 @@ class LostDeclarations:
 
     def explain(self, diagnostic: Any, name: str | None) -> bool:
         """Whether an error follows from such a declaration: it is after it, or its name's use."""
+        if name is None and (stand_in := STANDS_FOR_INT.search(diagnostic.spelling)):
+            name = stand_in["name"]
         if name is None:
             return diagnostic.location.line in self.lines
         word = re.compile(rf"\b{re.escape(name)}\b")
@@ -170,11 +174,14 @@ def _error(
         return Diagnostic(advice, span)
     if name is not None:
         unsupported = unsupported_message(name)
-        if unsupported is None and "in namespace 'std'" in diagnostic.spelling:
-            unsupported = unsupported_message(f"std::{name}")
+        namespace = IN_NAMESPACE.search(diagnostic.spelling)
+        if unsupported is None and namespace is not None:
+            unsupported = unsupported_message(f"{namespace['name']}::{name}")
         if name in code.host and "no member" not in diagnostic.spelling:
             return Diagnostic(_host_message(name, code), span)
-        if unsupported is not None:
+        suggested = SUGGESTION.search(message)
+        is_case = suggested is not None and suggested["other"].lower() == name.lower()
+        if unsupported is not None and not is_case:
             if span is not None:
                 span = Span(span.line, span.column, span.line, span.column + len(name))
             return Diagnostic(unsupported, span)
@@ -183,7 +190,6 @@ def _error(
             for header, line in code.headers.items()
             if header not in KNOWN_HEADERS and not header.startswith(CUB_FOLDER)
         )
-        suggested = SUGGESTION.search(message)
         if suggested is not None:
             if not headers or _is_misspelling(name, suggested["other"]):
                 return Diagnostic(message, span, fix=_fix(diagnostic, filename, code))

@@ -19,6 +19,7 @@ from simulator.verdict.sizes import Trial, trials
 from simulator.verdict.tasks import TASKS
 
 NEAREST = 2  # tasks that are named
+ALIKE = 0.5  # of a result's cells, below which it is not a task's but for a mistake
 TRIED = 3  # sizes at which a kernel is run as what its name says
 SECONDS = 1.0  # of a processor, for each
 
@@ -64,7 +65,7 @@ def _change(runs: Runs, named: Shape) -> Repair | None:
 
 
 def _near(runs: Runs, planned: Trial) -> list[Fit]:
-    """The tasks that some of the results agree with, or a single one in shape."""
+    """The tasks that most of the results agree with, or a single one in shape."""
     kernel, report, launch = runs.kernel, runs.report, runs.launch
     pointers = [one.ctype for one in kernel.parameters if isinstance(one.ctype, Pointer)]
     if report is None or launch is None or not all(map(is_plain_array, pointers)):
@@ -76,5 +77,5 @@ def _near(runs: Runs, planned: Trial) -> list[Fit]:
     return [
         fit
         for fit in found
-        if fit.agreement > 0 or fit.task.arrays[fit.task.results[0]] == ("1", "1")
+        if fit.agreement >= ALIKE or fit.task.arrays[fit.task.results[0]] == ("1", "1")
     ]

@@ -238,8 +238,9 @@ def test_registers_are_part_of_the_occupancy() -> None:
     assert "with 128 registers a thread" in found.sentence
 
 
-def test_without_a_task_hazards_are_all_that_is_said() -> None:
-    verdict = judged("__global__ void add(float* x, int n) { x[threadIdx.x] += n; }")
+@pytest.mark.parametrize("change", ["+= n", "= 1"])  # of which single cells are like a task's
+def test_without_a_task_hazards_are_all_that_is_said(change: str) -> None:
+    verdict = judged(f"__global__ void add(float* x, int n) {{ x[threadIdx.x] {change}; }}")
     assert verdict.state is State.UNCHECKED
     assert [check.state for check in verdict.checks] == [CheckState.UNCHECKED]
     assert "say what it should compute" in verdict.next_step
