@@ -246,6 +246,7 @@ ULONGLONG = Scalar("unsigned long long", np.dtype(np.uint64), 5)
 HALF = Scalar("half", np.dtype(np.float16), 6)
 FLOAT = Scalar("float", np.dtype(np.float32), 7)
 DOUBLE = Scalar("double", np.dtype(np.float64), 8)
+NAN_OF_HALF = np.uint16(0x7FFF).view(np.float16)
 NAN_OF_FLOAT = np.uint64(0x7FFFFFFFE0000000).view(np.float64)  # of any NaN of float, as a double
 TEXT = Scalar("const char*", np.dtype(np.int32), 3)  # a text in quotes, as printf takes it
 
@@ -385,8 +386,8 @@ def convert(value: Any, target: Scalar) -> Any:
 
     Integers wrap at the target's width. A float out of an integer's range saturates; NaN gives
     zero, or the highest bit alone where either side has 64 bits. So does the GPU's cvt instruction
-    (PTX ISA, cvt); C leaves both undefined. A float's NaN as a double is one number, as an H200
-    gave it: a float's 0x7fffffff, widened.
+    (PTX ISA, cvt); C leaves both undefined. A float's NaN as a double, and any as a half, is one
+    number, as an H200 gave it: a float's 0x7fffffff, widened, and 0x7fff.
 
     >>> convert(np.array([3.9, -3.9, 1e10, np.nan], np.float32), INT).tolist()
     [3, -3, 2147483647, 0]
@@ -405,6 +406,9 @@ def convert(value: Any, target: Scalar) -> Any:
     if dtype == FLOAT.dtype and target.dtype == DOUBLE.dtype:
         is_nan, wide = np.isnan(value), value.astype(target.dtype)
         return np.where(is_nan, NAN_OF_FLOAT, wide)[()] if is_nan.any() else wide
+    if dtype.kind == "f" and target.dtype == HALF.dtype:
+        is_nan, narrow = np.isnan(value), value.astype(target.dtype)
+        return np.where(is_nan, NAN_OF_HALF, narrow)[()] if is_nan.any() else narrow
     return value.astype(target.dtype)
 
 

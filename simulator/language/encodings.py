@@ -89,10 +89,17 @@ class Encoding:
         """The cells of any numbers, rounded to nearest."""
         return self.cells(self.round(numbers))
 
-    def round(self, numbers: Any, mode: str = "rn", saturates: bool | None = None) -> Any:
+    def round(
+        self,
+        numbers: Any,
+        mode: str = "rn",
+        saturates: bool | None = None,
+        is_result: bool = False,
+    ) -> Any:
         """Numbers of any type and shape as values, rounded once: float32.
 
-        saturates is the type's own unless it is given.
+        saturates is the type's own unless it is given. is_result is for what arithmetic gives, of
+        which every NaN is the same; a double's that is converted keeps bits.
         """
         given = np.asarray(numbers)
         if given.dtype == np.float32 and self._bias == FLOAT_BIAS and mode == "rn":
@@ -115,17 +122,18 @@ class Encoding:
             bits = found.astype(np.float32).view(np.uint32)
         is_nan = np.isnan(found)
         if is_nan.any():
-            bits = np.where(is_nan, self._nan_of(given, wide), bits)
+            keeps_bits = given.dtype == np.float64 and not is_result
+            bits = np.where(is_nan, self._nan_of(wide, keeps_bits), bits)
         return bits.view(np.float32)[()]
 
-    def _nan_of(self, given: Array, wide: Array) -> Array:
+    def _nan_of(self, wide: Array, keeps_bits: bool) -> Array:
         """The bits of the floats that NaN becomes, and what has become NaN by its size.
 
-        Of a double a type of 8 bits keeps the sign of NaN and, where it has infinity, the first
-        bits of the fraction (cuda_fp8.hpp, where no instruction does it).
+        Of a double the sign of NaN is kept and, where the type has infinity, the first bits of the
+        fraction (cuda_fp8.hpp, and as an H100 gave it: no instruction does it).
         """
         sign = (np.signbit(wide).astype(np.uint32)) << np.uint32(31)
-        if given.dtype == np.float64 and self.cell_dtype.itemsize == 1:
+        if keeps_bits:
             first = (wide.view(np.uint64) >> np.uint64(52 - self.fraction_bits)).astype(np.uint32)
             kept = first << self._dropped if self.has_infinity else self._float_nan
             quiet = FLOAT_INFINITY | np.uint32(1 << (FLOAT_FRACTION_BITS - 1))

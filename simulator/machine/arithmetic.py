@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import CType, Scalar, Vector
+from simulator.language.ctype import CType, Scalar, Vector, convert
 from simulator.language.encodings import Encoding
 
 Function = Callable[..., Any]
@@ -20,6 +20,7 @@ Function = Callable[..., Any]
 LOW_BITS = np.int64(0x1FFFFFFF)  # what a float64 significand has beyond a float32's
 HALF = np.int64(0x10000000)  # exactly half way between two neighbouring float32
 SMALLEST_NORMAL = np.float64(np.finfo(np.float32).smallest_normal)
+NAN_OF_BYTE = np.uint32(0x7FFFFFFF).view(np.float32)  # as an H100 gave it
 SPLITTER = np.float64(2**27 + 1)  # Veltkamp's constant for 53 bits
 
 
@@ -112,6 +113,26 @@ def operation(operator: str, ctype: CType) -> Function:
     return componentwise(function) if isinstance(ctype, Vector) else function
 
 
+def unary(operator: str, ctype: CType) -> Function:
+    """A unary operator for an operand of a type: of few bits every NaN becomes the same."""
+    element = ctype.element if isinstance(ctype, Vector) else ctype
+    function = UNARY[operator]
+    encoding = element.encoding if isinstance(element, Scalar) else None
+    if encoding is not None and operator == "-":
+        function = _rounded(function, encoding)
+    return componentwise(function) if isinstance(ctype, Vector) else function
+
+
+def conversion(source: CType, target: Scalar) -> Function:
+    """From values of a type to those of another; every NaN of 8 bits is the same as a float."""
+    encoding = source.encoding if isinstance(source, Scalar) else None
+    if encoding is None or encoding.cell_dtype.itemsize > 1:
+        return lambda value: convert(value, target)
+    return lambda value: convert(
+        np.where(np.isnan(value), NAN_OF_BYTE, value).astype(np.float32)[()], target
+    )
+
+
 def fused(ctype: CType) -> Function:
     """a * b + c rounded once, for operands of a type."""
     element = ctype.element if isinstance(ctype, Vector) else ctype
@@ -124,7 +145,7 @@ def fused(ctype: CType) -> Function:
 
 def _rounded(function: Function, encoding: Encoding) -> Function:
     """A function whose results are rounded to numbers of few bits."""
-    return lambda *operands: encoding.round(function(*operands))
+    return lambda *operands: encoding.round(function(*operands), is_result=True)
 
 
 # Of two numbers of at most 11 bits the float result has enough bits more for its second rounding

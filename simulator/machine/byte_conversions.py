@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import HALF
+from simulator.language.ctype import HALF, convert
 from simulator.language.encodings import Encoding
 from simulator.language.number_types import BYTE_ENCODINGS
 
 Function = Callable[..., Any]
-
-NOT_A_NUMBER = np.array([0x7FFF], np.uint16).view(HALF.dtype)[0]
 
 
 def _of_each_type(function: Callable[..., Any]) -> Function:
@@ -34,9 +32,8 @@ def _to_bits(encoding: Encoding, value: Any, saturates: Any) -> Any:
 
 
 def _to_half(encoding: Encoding, cell: Any) -> Any:
-    """A cell as a half, which all numbers of the types are; every NaN is 0x7fff."""
-    value = encoding.decode(cell)
-    return np.where(np.isnan(value), NOT_A_NUMBER, np.asarray(value).astype(HALF.dtype))
+    """A cell as a half, which all numbers of the types are."""
+    return convert(encoding.decode(cell), HALF)
 
 
 BYTE_CONVERSIONS: Mapping[str, Function] = {

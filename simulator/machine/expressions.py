@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from simulator.language.ctype import CType, Pointer, Scalar, Vector, convert, size_of
+from simulator.language.ctype import CType, Pointer, Scalar, convert, size_of
 from simulator.language.errors import SourceError
 from simulator.language.tree import (
     AddressOf,
@@ -37,7 +37,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import in_register, strip_casts
 from simulator.machine.addresses import Addresses
-from simulator.machine.arithmetic import BINARY, UNARY, componentwise, operation
+from simulator.machine.arithmetic import BINARY, conversion, operation, unary
 from simulator.machine.buffers import NULL, Address, in_buffer_of, wrap_offsets
 from simulator.machine.closures import AddressClosure, Closure, Run, Update, remember
 from simulator.machine.fma import contracted_sum, contracted_update, remembered_product
@@ -355,23 +355,22 @@ class Evaluator:
             return lambda group, mask: NULL
         if not isinstance(target, Scalar):
             return operand
-        slot = self.memo_slot()
+        slot, turn = self.memo_slot(), conversion(expression.operand.ctype, target)
 
         def cast(group: Group, mask: Mask) -> Any:
             value = operand(group, mask)
             memo = group.memo[slot]
             if memo is not None and memo[0] is value:
                 return memo[1]
-            result = convert(value, target)
+            result = turn(value)
             group.memo[slot] = (value, result)
             return result
 
         return cast
 
     def _unary(self, expression: Unary) -> Closure:
-        operand, function = self.compile(expression.operand), UNARY[expression.operator]
-        if isinstance(expression.ctype, Vector):
-            function = componentwise(function)
+        operand = self.compile(expression.operand)
+        function = unary(expression.operator, expression.ctype)
         return lambda group, mask: function(operand(group, mask))
 
     def _binary(self, expression: Binary) -> Closure:

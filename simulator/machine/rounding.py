@@ -154,7 +154,7 @@ def to_float(mode: str, target: Scalar) -> Function:
         return lambda value: encoding.round(value, mode)
 
     def rounded(value: Any) -> Any:
-        nearest = np.asarray(np.asarray(value).astype(target.dtype))
+        nearest = np.asarray(convert(np.asarray(value), target))
         if mode == "rn":
             return nearest[()]
         given = np.asarray(value)

@@ -122,6 +122,15 @@ class _ShortFloat:
         value = self.fma(a, b, c)
         return np.where(value <= 0, self.zero, np.where(np.isnan(value), self.nan, value))[()]
 
+    def with_one_nan(self, order: Function) -> Function:
+        """min or max that gives the one NaN of results where both operands are some NaN."""
+
+        def ordered(a: Any, b: Any) -> Any:
+            value = order(a, b)
+            return np.where(np.isnan(value), self.nan, value)[()]
+
+        return ordered
+
     def with_nan(self, order: Function) -> Function:
         """min or max that gives NaN where either operand is one."""
 
@@ -142,7 +151,8 @@ class _ShortFloat:
             "__hadd{}_sat": self.saturated(self.add), "__hsub{}_sat": self.saturated(self.subtract),
             "__hmul{}_sat": self.saturated(self.multiply), "__hfma{}": self.fma,
             "__hfma{}_sat": self.saturated(self.fma), "__hfma{}_relu": self.without_negatives,
-            "__habs{}": np.abs, "__hmax{}": maximum, "__hmin{}": minimum,
+            "__habs{}": lambda value: self.round(np.abs(value)),
+            "__hmax{}": self.with_one_nan(maximum), "__hmin{}": self.with_one_nan(minimum),
             "__hmax{}_nan": self.with_nan(maximum), "__hmin{}_nan": self.with_nan(minimum),
             **{f"h{{}}{name}": self.in_float(function) for name, function in in_float.items()},
         }  # fmt: skip
