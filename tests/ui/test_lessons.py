@@ -240,6 +240,7 @@ def test_the_ladder_is_no_higher_than_a_window() -> None:
         (Chart.MULTIPROCESSOR, "All share one port to L1 and shared memory"),
         (Chart.NEAR_AND_FAR, "In the warehouse, DRAM: "),
         (Chart.LOAD_LIFE, "Meanwhile warps 1 to 7 issue"),
+        (Chart.WITHOUT_L1, "past L1"),
         (Chart.WAVES, "5,120 × 2,560 × 1,280 132, 132, 132, 4 of 132 places"),
         (Chart.SHAPES, "256 × 256 × 16,384 106%"),
         (Chart.ACCURACY, "tensor_half: error 4.9e-06, 408 TFLOP/s"),
@@ -250,7 +251,14 @@ def test_a_chart_says_what_was_recorded(chart: Chart, said: str) -> None:
     assert draw_chart(chart, INK).data
 
 
-def test_places_stand_on_the_road_as_far_away_as_their_memories_are() -> None:
+def test_only_the_naive_kernel_takes_longer_without_l1() -> None:
+    """What the lesson on memory says of tiles and a cache."""
+    for name in ("naive", "tiled", "registers"):
+        longer = found(Measure.L1_TIME, f"{name} past") / found(Measure.L1_TIME, name)
+        assert longer > 1.4 if name == "naive" else longer == pytest.approx(1, abs=0.03)
+
+
+def test_places_are_on_the_road_as_far_away_as_their_memories_are() -> None:
     figure, latency = draw_chart(Chart.NEAR_AND_FAR, INK), limits_of(newest()).latency
     assert [shape.xanchor for shape in figure.layout.shapes] == pytest.approx(
         [cycles / latency.dram for cycles in (latency.shared, latency.l2, latency.dram)]

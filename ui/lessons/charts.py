@@ -25,6 +25,7 @@ from ui.gpu_charts import (
     roofline,
     shapes,
     traced_phases,
+    without_l1,
 )
 from ui.lessons.lesson import Chart
 
@@ -104,6 +105,13 @@ def traced(run: RecordedRun) -> tuple[RecordedTraces, tuple[Trace, ...]]:
     raise _lacking(run, "traces")
 
 
+def l1_compared(run: RecordedRun) -> Comparison:
+    """The comparison of kernels with and without the L1 cache."""
+    if run.without_l1 is None:
+        raise _lacking(run, "kernels without L1")
+    return run.without_l1
+
+
 def _lacking(run: RecordedRun, what: str) -> BrokenFileError:
     return BrokenFileError(Broken(run.file, 1, f"It has no {what} that this chart shows."))
 
@@ -120,6 +128,8 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
             return near_and_far.draw_near_and_far(limits_of(run).latency, run.device, ink)
         case Chart.LOAD_LIFE:
             return load_life.draw_load_life(limits_of(run).latency, ink)
+        case Chart.WITHOUT_L1:
+            return without_l1.draw_without_l1(l1_compared(run), ink)
         case Chart.LADDER:
             return performance.draw_throughput(ladder(run), ink)
         case Chart.PREDICTIONS | Chart.BOUNDS:
@@ -152,6 +162,8 @@ def describe(chart: Chart) -> str:
             return near_and_far.describe(limits_of(run).latency, run.device)
         case Chart.LOAD_LIFE:
             return load_life.describe(limits_of(run).latency)
+        case Chart.WITHOUT_L1:
+            return without_l1.describe(l1_compared(run))
         case Chart.LADDER:
             return performance.describe(ladder(run))
         case Chart.PREDICTIONS | Chart.BOUNDS:
@@ -178,6 +190,8 @@ def source(chart: Chart) -> str:
     size = ""
     if chart in (Chart.LADDER, Chart.PREDICTIONS, Chart.BOUNDS, Chart.ROOFLINE):
         size = f", at {' × '.join(map(str, largest_square(run).size))}"
+    if chart is Chart.WITHOUT_L1:
+        size = f", at {performance.size_name(l1_compared(run).size)}"
     if chart is Chart.ACCURACY:
         size = f", at {' × '.join(map(str, ACCURATE_AT))}"
     if chart is Chart.PHASES:

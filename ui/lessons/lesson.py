@@ -34,6 +34,7 @@ class Chart(StrEnum):
     MULTIPROCESSOR = "multiprocessor"  # a picture, with what was measured of its memories
     NEAR_AND_FAR = "near-and-far"  # a picture: memories as places on a road, as far as measured
     LOAD_LIFE = "load-life"  # a picture: a load over time, and other warps' work meanwhile
+    WITHOUT_L1 = "without-l1"
     LADDER = "ladder"
     PREDICTIONS = "predictions"  # bounds of kernels' times, from counts alone
     BOUNDS = "bounds"  # the same beside the measured times
@@ -75,7 +76,7 @@ class ScenePart:
 
     view: View
     text: str  # what to do there
-    file: str  # where it stands, for what is found wrong once it has run
+    file: str  # where it is, for what is found wrong once it has run
     line: int
 
 
@@ -97,7 +98,7 @@ class ExercisePart:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What a teacher is told here: Markdown."""
+    """Notes for the teacher: Markdown."""
 
     text: str
 
@@ -139,6 +140,7 @@ class Measure(StrEnum):
     KERNEL_OCCUPANCY = "kernel-occupancy"  # resident threads there, in percent of the most
     KERNEL_COUNTER = "kernel-counter"  # of the hardware there: simulator.observers.counters
     KERNEL_BOUND = "kernel-bound"  # of its counted work there: of gpu.bounds.Bounds
+    L1_TIME = "l1-time"  # in milliseconds: "naive", and "naive past" with loads past L1
     SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.shape.Shape
     USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
     WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds
@@ -258,7 +260,7 @@ class Lesson:
     session: int  # which class of ninety minutes it belongs to, from 1; 0 for none
     parts: tuple[Part, ...]
     file: str  # its name, without a folder
-    lines: tuple[int, ...]  # where each part stands in it, from 1
+    lines: tuple[int, ...]  # where each part is in it, from 1
 
     @property
     def broken(self) -> tuple[Broken, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu.bounds import find_bounds
 from gpu.comparison import Comparison, KernelResult
-from gpu.recorded import RecordedRun, newest
+from gpu.recorded import PAST_L1, RecordedRun, newest
 from gpu.scale.recorded import widest
 from gpu.trace.recorded import traces_of_one_gpu_first
 from gpu.trace.trace import Trace, TracedPhase
@@ -51,6 +51,7 @@ def recorded(kind: Measure, of: str) -> float:
     of is a path, such as "limits.latency.dram"; of a kernel "tiled 4096" or "tiled:TILE=32 8192
     6144 4096", and after it a counter's or bound's name; of a shape a path and M, N, K,
     "plan.blocks 512"; of a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512";
+    with and without L1 "naive" and "naive past";
     of a product over several GPUs a field and how many, "speedup 4"; of a trace the kernel, its
     size, a field and a phase, "tiled:TILE=32 2048 cycles inner loop". Raises ValueError, a
     sentence, where nothing of that name was recorded, LaunchError where nothing was.
@@ -62,6 +63,8 @@ def recorded(kind: Measure, of: str) -> float:
         return _of_scaling(of)
     if kind is Measure.TRACE:
         return _of_trace(of)
+    if kind is Measure.L1_TIME:
+        return _l1_time(run, of)
     if kind is Measure.WAVE_TIME:
         return _wave_time(run, of)
     if kind in (Measure.SHAPE, Measure.USUAL_PLAN):
@@ -130,6 +133,16 @@ def _of_trace(of: str) -> float:
         if phases and field in PHASE_FIELDS:
             return sum(map(PHASE_FIELDS[field], phases))
     raise ValueError(f"No trace was recorded of {of}.")
+
+
+def _l1_time(run: RecordedRun, of: str) -> float:
+    """Milliseconds of a kernel in the comparison with and without the L1 cache."""
+    name, *past = of.split()
+    row = f"{name} {PAST_L1}" if past == ["past"] else of
+    for kernel in () if run.without_l1 is None else run.without_l1.kernels:
+        if kernel.name == row and kernel.verified and kernel.ms:
+            return kernel.ms
+    raise ValueError(f"No kernel was recorded with and without L1 as {of}.")
 
 
 def _wave_time(run: RecordedRun, of: str) -> float:
