@@ -180,7 +180,7 @@ def describe(index: int, probe: Probe) -> Device:
         peak_fp32_tflops=peak_fp32_tflops(capability, multiprocessors, clock),
         # two transfers a clock on every pin of the bus
         peak_gb_s=2 * memory_clock * 1e6 * bus / 8 / 1e9 if memory_clock and bus else None,
-        driver=_driver_release(index),
+        driver=_driver_release(),
         driver_cuda=cuda_version(probe.driver_cuda),
         cuda_runtime=cuda_version(int(runtime.runtimeGetVersion())),
         nvrtc=probe.nvrtc or "",
@@ -189,7 +189,7 @@ def describe(index: int, probe: Probe) -> Device:
     )
 
 
-def _driver_release(index: int) -> str:
+def _driver_release() -> str:
     """The driver's own number ("580.159.04"), empty where nvidia-smi does not report it."""
     program = shutil.which("nvidia-smi")
     if program is None:

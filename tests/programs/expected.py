@@ -21,13 +21,6 @@ def wide(values: Any) -> Any:
     return np.asarray(values, np.float64)
 
 
-def flat_rows(values: Any, rows: int) -> Any:
-    """An array cut into rows, the last filled with zeros."""
-    flat = np.ravel(values)
-    width = -(-flat.size // rows)
-    return np.pad(flat, (0, rows * width - flat.size)).reshape(rows, width)
-
-
 def strided_sums(values: Any, blocks: int, threads: int, each: int = 1) -> Any:
     """The sum of each block whose threads walk an array with the stride of the grid."""
     owner = np.arange(values.size) // (threads * each) % blocks

@@ -16,7 +16,7 @@ from simulator.sentences.line_values import values
 from tests.simulator.test_half import OPERATIONS
 
 TYPES = {each.word: each.ctype for each in NUMBER_TYPES.values() if each.ctype.encoding}
-BFLOAT16, E4M3, E5M2 = (TYPES[word] for word in ("bfloat16", "e4m3", "e5m2"))
+BFLOAT16 = TYPES["bfloat16"]
 HEADS = {"bfloat16": "#include <cuda_bf16.h>\n", "fp8": "#include <cuda_fp8.h>\n"}
 
 

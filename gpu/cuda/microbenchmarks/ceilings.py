@@ -167,11 +167,11 @@ def measure(device: Device, progress: Progress) -> Ceilings:
     grid, block = dim3(blocks), dim3(BLOCK)
     progress("Running multiply-adds alone", 0.0)
     out = cupy.empty(blocks * BLOCK, dtype=cupy.float32)
-    chain = _loaded(FMA, "multiply_add", grid, block, device)
+    chain = _loaded(FMA, "multiply_add", block, device)
     numbers = (np.float32(0.999), np.float32(0.001))
     seconds = _seconds(lambda: chain.function(grid, block, (out, *numbers)))
     operations = 2 * CHAINS * STEPS * ROUNDS * blocks * BLOCK
-    copy = _loaded(COPY, "copy", grid, block, device)
+    copy = _loaded(COPY, "copy", block, device)
 
     def rate(size: int, passes: int) -> float:
         count = size // VECTOR_BYTES
@@ -245,7 +245,7 @@ def _group_tflops(kind: str, device: Device) -> float | None:
     return operations / seconds / 1e12
 
 
-def _loaded(text: str, kernel: str, grid: Dim3, block: Dim3, device: Device) -> Loaded:
+def _loaded(text: str, kernel: str, block: Dim3, device: Device) -> Loaded:
     binary = compile_text(text, kernel, device.architecture, MACROS)
     return load(binary, block, device.threads_per_multiprocessor)
 
