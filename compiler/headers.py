@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compiler.toolchain import find_nvrtc
-from simulator.frontend.clang import MATH, STANDARD
+from simulator.frontend.clang import MATH, STANDARD, TYPE_HEADERS
+from simulator.language.number_types import NUMBER_TYPES
 
 TYPES = Path(__file__).with_name("types.cuh")
 PIPELINE = Path(__file__).with_name("pipeline.cuh")  # what NVRTC lacks of asynchronous copies
@@ -22,6 +23,13 @@ NOT_FINITE = """\
 #define CUDART_NAN_F NAN
 #define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
 """
+
+
+def _names_of(header: str) -> str:
+    """A pattern of the names that a number type's header declares."""
+    return "|".join(one.names for one in NUMBER_TYPES.values() if one.header == header)
+
+
 STANDARD_NAMES = re.compile(r"\bstd\s*::\s*(?:min|max|clamp|numeric_limits)\b")
 # Headers of the toolkit, and the words of source that need them.
 TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
@@ -34,8 +42,7 @@ TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
         for what in ("reduce", "scan")
     },
     "curand_kernel.h": re.compile(r"\bcurand(?:_\w+|State\w*)\b"),
-    "cuda_bf16.h": re.compile(r"\b\w*bfloat16\w*\b"),
-    "cuda_fp8.h": re.compile(r"\b(?:__nv_(?:fp8|cvt)\w*|__NV_(?:E\w+|NOSAT|SATFINITE))\b"),
+    **{name: re.compile(rf"\b(?:{_names_of(name)})\b") for name in TYPE_HEADERS},
     "cuda_fp16.h": re.compile(r"\b(?:__half2?|half2|__\w*2half\w*)\b"),
 }
 
