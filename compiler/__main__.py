@@ -13,6 +13,8 @@ from compiler.recorded import ARCHITECTURES, recorded, write_recording
 from compiler.toolchain import Toolchain, ToolchainError, find_toolchain
 from compiler.what_if import catalogue_what_ifs
 from simulator.catalogue import whole_catalogue
+from simulator.exercises.exercise import exercises
+from simulator.exercises.requirements.traffic import SharedLoads
 from simulator.language.errors import SourceError
 
 
@@ -54,8 +56,16 @@ def compile_catalogue(toolchain: Toolchain, architecture: str) -> Iterator[tuple
             except SourceError as error:
                 print(f"{entry.name}, {architecture}: {error}", file=sys.stderr)
                 break
-    for kernel, text in catalogue_what_ifs(architecture):
+    for kernel, text in (*catalogue_what_ifs(architecture), *texts_of_exercises()):
         yield text, machine_code(text, kernel)
+
+
+def texts_of_exercises() -> Iterator[tuple[str, str]]:
+    """The kernels and the codes of exercises that ask for fewer loads than the compiler leaves."""
+    for one in exercises().values():
+        if any(isinstance(asked, SharedLoads) for asked in one.requirements):
+            yield one.kernel, one.start
+            yield one.kernel, one.solution
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 PLOT = ".js-plotly-plot .main-svg"
 TABS = (
     "Speed", "Time", "Share of cuBLAS", "Against size", "Speed and error", "Roofline",
-    "Predicted and measured",
+    "Instructions", "Predicted and measured",
 )  # fmt: skip
 TRACED = tuple(trace_section.TABS) if recorded_traces() else ()
 FOLDED = ("The code that ran", "Missing to run kernels here")

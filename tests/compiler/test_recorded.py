@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from compiler.compile import compile_text
+from compiler.iteration import iterations
 from compiler.machine_code import Group, MachineCode
 from compiler.opcodes import opcodes, sentence
 from compiler.recorded import ARCHITECTURES, decode, encode, key, recorded
 from compiler.toolchain import Toolchain
 from simulator.catalogue import whole_catalogue
+from simulator.exercises.exercise import exercises
 
 H200 = Path(__file__).resolve().parents[2] / "assets/recorded/nvidia-h200.json"
 HOPPER_ALONE = ("warpgroup_tf32", "warpgroup_half", "warpgroup_fp32")
@@ -83,6 +85,18 @@ def test_registers_and_shared_bytes_are_what_a_gpu_said() -> None:
         assert (code.spill_stores, code.stack_bytes) == (0, one["local_bytes"]), one["name"]
         seen += 1
     assert seen > 20
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_exercise_halves_the_loads_of_the_machine_code(architecture: str) -> None:
+    exercise = exercises()["halve_the_loads"]
+    found = []
+    for text in (exercise.start, exercise.solution):
+        code = _found(architecture, text)
+        assert code is not None, "run python -m compiler record"
+        inner = iterations(code)[0]
+        found.append(inner.slots[Group.SHARED_LOAD] / inner.multiply_adds)
+    assert found[1] == found[0] / 2
 
 
 def test_comments_make_no_recording_stale_and_code_does() -> None:

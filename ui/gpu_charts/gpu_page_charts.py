@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from gpu.comparison import Comparison
 from gpu.cuda.microbenchmarks.limits import Limits
-from ui.gpu_charts import accuracy, performance, roofline
+from ui.gpu_charts import accuracy, instruction_mix, performance, roofline
 from ui.gpu_charts.performance import Pair
 
 MILLISECONDS = "Milliseconds"
@@ -121,5 +121,17 @@ CHARTS = (
         caption=_roofline_caption,
         missing=_roofline_missing,
         needs_simulated=True,
+    ),
+    ComparisonChart(
+        tab="Instructions",
+        draw=lambda data: instruction_mix.draw_mixes(data.comparison, data.ink),
+        alt=lambda data: f"Instructions. {instruction_mix.describe(data.comparison)}",
+        caption=lambda data: (
+            "Instructions of one iteration of the inner loop, of the machine code for "
+            f"{instruction_mix.ARCHITECTURE} as it was recorded. Allowed is the share of the peak "
+            "of float32 at which none waits: each takes an issue slot, and each load or store the "
+            "port to L1 and shared memory for a cycle, conflicts not counted."
+        ),
+        is_offered=lambda data: bool(instruction_mix.find_mixes(data.comparison)),
     ),
 )

@@ -6,6 +6,8 @@ from typing import assert_never
 
 import plotly.graph_objects as go
 
+from compiler.machine_code import Instruction, MachineCode
+from compiler.recorded import recorded
 from gpu.comparison import Comparison
 from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.recorded import RecordedRun, newest
@@ -14,9 +16,12 @@ from gpu.shapes.shape import Shape
 from gpu.trace.recorded import RecordedTraces, traces_of_one_gpu_first
 from gpu.trace.trace import Trace
 from simulator.broken_file import Broken, BrokenFileError
+from simulator.catalogue import whole_catalogue
 from ui.gpu_charts import (
     accuracy,
     bounds,
+    instruction_grid,
+    instruction_mix,
     latency,
     load_life,
     multiprocessor,
@@ -27,6 +32,7 @@ from ui.gpu_charts import (
     traced_phases,
     without_l1,
 )
+from ui.gpu_charts.instruction_mix import ARCHITECTURE
 from ui.lessons.lesson import Chart
 
 # The bars of the ladder, one window high: each rung once, in tiles of 16 where it has a choice.
@@ -38,6 +44,10 @@ COUNTED = (
     "naive", "tiled", "transposed", "padded", "rows", "registers", "vectors", "pipelined",
     "warptiles",
 )  # fmt: skip
+AT_LARGEST_SQUARE = (
+    Chart.LADDER, Chart.PREDICTIONS, Chart.BOUNDS, Chart.INSTRUCTIONS, Chart.ROOFLINE,
+)  # fmt: skip
+LOOPED = "tiled"  # whose inner loop is shown as machine code
 STEADY = 1.05  # the 80th percentile of cuBLAS's times over the 20th, where nothing disturbed it
 # Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
 IN_WAVES = ((512, 512, 512), (256, 256, 16384), (4096, 4096, 4096), (5120, 2560, 1280))
@@ -112,6 +122,19 @@ def l1_compared(run: RecordedRun) -> Comparison:
     return run.without_l1
 
 
+def inner_code() -> MachineCode:
+    """The recorded machine code of the kernel whose inner loop is shown."""
+    code = recorded(whole_catalogue()[LOOPED].source(), ARCHITECTURE)
+    if code is None:
+        raise BrokenFileError(Broken(f"{ARCHITECTURE}.json.gz", 1, f"It has no {LOOPED}."))
+    return code
+
+
+def inner_loop() -> tuple[Instruction, ...]:
+    """The instructions of its inner loop."""
+    return instruction_grid.inner_instructions(inner_code())
+
+
 def _lacking(run: RecordedRun, what: str) -> BrokenFileError:
     return BrokenFileError(Broken(run.file, 1, f"It has no {what} that this chart shows."))
 
@@ -134,6 +157,10 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
             return performance.draw_throughput(ladder(run), ink)
         case Chart.PREDICTIONS | Chart.BOUNDS:
             return bounds.draw_bounds(counted(run), ink, is_timed=chart is Chart.BOUNDS)
+        case Chart.INNER_LOOP:
+            return instruction_grid.draw_instructions(inner_loop(), ink)
+        case Chart.INSTRUCTIONS:
+            return instruction_mix.draw_mixes(ladder(run), ink)
         case Chart.AGAINST_SIZE:
             return performance.draw_against_size(run.comparisons, ink)
         case Chart.ROOFLINE:
@@ -168,6 +195,10 @@ def describe(chart: Chart) -> str:
             return performance.describe(ladder(run))
         case Chart.PREDICTIONS | Chart.BOUNDS:
             return bounds.describe(counted(run), is_timed=chart is Chart.BOUNDS)
+        case Chart.INNER_LOOP:
+            return instruction_grid.describe(inner_loop())
+        case Chart.INSTRUCTIONS:
+            return instruction_mix.describe(ladder(run))
         case Chart.AGAINST_SIZE:
             return "TFLOP/s of each kernel over the size of square matrices."
         case Chart.ROOFLINE:
@@ -187,8 +218,10 @@ def describe(chart: Chart) -> str:
 def source(chart: Chart) -> str:
     """Where a chart's numbers come from, a sentence."""
     run = newest()
+    if chart is Chart.INNER_LOOP:
+        return f"Recorded of `{LOOPED}` by {inner_code().compiler} for {ARCHITECTURE}."
     size = ""
-    if chart in (Chart.LADDER, Chart.PREDICTIONS, Chart.BOUNDS, Chart.ROOFLINE):
+    if chart in AT_LARGEST_SQUARE:
         size = f", at {' × '.join(map(str, largest_square(run).size))}"
     if chart is Chart.WITHOUT_L1:
         size = f", at {performance.size_name(l1_compared(run).size)}"

@@ -38,6 +38,8 @@ class Chart(StrEnum):
     LADDER = "ladder"
     PREDICTIONS = "predictions"  # bounds of kernels' times, from counts alone
     BOUNDS = "bounds"  # the same beside the measured times
+    INNER_LOOP = "inner-loop"  # a picture: the machine code of the tiled kernel's
+    INSTRUCTIONS = "instructions"  # of the inner loops, beside the share of the peak
     AGAINST_SIZE = "against-size"
     ROOFLINE = "roofline"
     WAVES = "waves"
@@ -135,6 +137,7 @@ class Measure(StrEnum):
     KERNEL_TIME = "kernel-time"  # of a recorded comparison, in milliseconds
     KERNEL_SHARE = "kernel-share"  # of cuBLAS's speed there
     KERNEL_TFLOPS = "kernel-tflops"
+    KERNEL_PEAK = "kernel-peak"  # of the GPU's float32 peak there, in percent
     KERNEL_ERROR = "kernel-error"  # of its C there, in millionths of C's norm
     KERNEL_REGISTERS = "kernel-registers"  # of a thread there
     KERNEL_OCCUPANCY = "kernel-occupancy"  # resident threads there, in percent of the most
@@ -145,6 +148,7 @@ class Measure(StrEnum):
     USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
     WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds
     TRACE = "trace"  # of a kernel by the GPU's clock: gpu.trace.trace.Trace
+    MACHINE_CODE = "machine-code"  # of a kernel, as recorded: ui.lessons.machine_code
     SCALING = "scaling"  # of the recorded run over the most GPUs: of gpu.scale.scaling.ScaleRun
 
 

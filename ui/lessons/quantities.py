@@ -28,6 +28,7 @@ from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.gpu_charts.shapes import usual_plan
 from ui.lessons.lesson import Measure, Quantity
+from ui.lessons.machine_code import machine_code_number
 from ui.run.compute import load_kernel, load_launch, load_recording, load_report, recording_key
 from ui.view import presets
 from ui.view.view_url import View
@@ -53,12 +54,15 @@ def recorded(kind: Measure, of: str) -> float:
     "plan.blocks 512"; of a wave the kernel, the blocks on a multiprocessor and K, "anyshape 3 512";
     with and without L1 "naive" and "naive past";
     of a product over several GPUs a field and how many, "speedup 4"; of a trace the kernel, its
-    size, a field and a phase, "tiled:TILE=32 2048 cycles inner loop". Raises ValueError, a
+    size, a field and a phase, "tiled:TILE=32 2048 cycles inner loop"; of machine code as
+    machine_code_number. Raises ValueError, a
     sentence, where nothing of that name was recorded, LaunchError where nothing was.
     """
     run = newest()
     if kind is Measure.RECORDED:
         return _at_path(run, of)
+    if kind is Measure.MACHINE_CODE:
+        return machine_code_number(of)
     if kind is Measure.SCALING:
         return _of_scaling(of)
     if kind is Measure.TRACE:
@@ -182,6 +186,8 @@ def _of_kernel(
         return kernel.cublas_ratio
     if kind is Measure.KERNEL_TFLOPS:
         return kernel.tflops
+    if kind is Measure.KERNEL_PEAK:
+        return None if kernel.peak_share is None else 100 * kernel.peak_share
     if kind is Measure.KERNEL_ERROR:
         return None if kernel.rel_norm_error is None else 1e6 * kernel.rel_norm_error
     if kind is Measure.KERNEL_REGISTERS:

@@ -11,6 +11,7 @@ from simulator.exercises.requirements.traffic import (
     GlobalBytes,
     GlobalRequests,
     LikeTheLadder,
+    SharedLoads,
     SharedWavefronts,
 )
 
@@ -22,6 +23,7 @@ Requirement: TypeAlias = (
     | GlobalBytes
     | GlobalRequests
     | SharedWavefronts
+    | SharedLoads
     | SharedBytes
     | Barriers
     | Shuffles

@@ -33,6 +33,7 @@ class _Traffic:
 _BYTES = _Traffic(GLOBAL_SECTORS, SECTOR_BYTES, "bytes of global memory")
 _REQUESTS = _Traffic(GLOBAL_REQUESTS, 1, "loads and stores of global memory by a warp")
 _WAVEFRONTS = _Traffic(WAVEFRONTS, 1, "wavefronts of shared memory")
+_SHARED_LOADS = _Traffic(("shared_load_requests",), 1, "loads of shared memory by a warp")
 
 
 class GlobalBytes(RequirementBase, frozen=True, tag="global-bytes"):
@@ -78,6 +79,20 @@ class SharedWavefronts(RequirementBase, frozen=True, tag="shared-wavefronts"):
     def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
         """The wavefronts, and the line that takes most of them."""
         return _compare(_WAVEFRONTS, self.at_most, workload, evidence)
+
+
+class SharedLoads(RequirementBase, frozen=True, tag="shared-loads"):
+    """A warp's loads of shared memory, of whatever width, for each unit of the work."""
+
+    at_most: float
+
+    def goal(self, workload: Workload) -> str:
+        """The limit on the loads."""
+        return f"At most {self.at_most:g} loads of shared memory by a warp per {workload.unit}."
+
+    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
+        """The loads, and the line that makes most of them."""
+        return _compare(_SHARED_LOADS, self.at_most, workload, evidence)
 
 
 class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
