@@ -182,7 +182,7 @@ MARKED = """() => {
 )  # fmt: skip
 def test_the_focus_is_seen_after_each_tab(visit: Open, path: str) -> None:
     page = visit(path)
-    drawn = "img.door, .stops.walking, .plot[data-ready], .cm-content, .js-plotly-plot"
+    drawn = ".door svg, .stops.walking, .plot[data-ready], .cm-content, .js-plotly-plot"
     page.locator(drawn).first.wait_for(state="attached")
     for _ in range(15):
         page.keyboard.press("Tab")

@@ -22,7 +22,7 @@ WAYS = {
 
 def door(page: Page) -> Page:
     expect(page.get_by_role("heading", name="Tilewise")).to_be_visible()
-    page.locator("img.door").wait_for(state="attached")  # the last that is drawn
+    page.locator(".door svg").wait_for(state="attached")  # the last that is drawn
     return page
 
 
@@ -50,7 +50,7 @@ def test_every_way_leads_to_its_page(visit: Open) -> None:
 @pytest.mark.deep
 def test_the_picture_moves_until_a_key_stops_it(visit: Open) -> None:
     page = door(visit())
-    picture = page.locator("img.door")
+    picture = page.locator(".door [role=img]")
     expect(picture).not_to_have_attribute("data-beat", "1")
     page.keyboard.press("Space")
     expect(page.locator("figure.door button")).to_have_text("Play")
@@ -115,7 +115,7 @@ def test_a_lessons_query_beside_another_page_goes_to_no_other(visit: Open) -> No
 @pytest.mark.parametrize("start", ["/", "/step?kernel=naive&step=5", "/compare"])
 def test_one_back_leads_to_where_the_way_to_a_lesson_began(visit: Open, start: str) -> None:
     page = visit(start)
-    expect(page.locator(WAYS.get(urlsplit(start).path[1:], "img.door")).first).to_be_attached()
+    expect(page.locator(WAYS.get(urlsplit(start).path[1:], ".door svg")).first).to_be_attached()
     at_rest(page)
     began = page.url
     page.get_by_role("link", name="Learn", exact=True).first.click()

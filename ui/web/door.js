@@ -5,12 +5,11 @@ const TYPED = "input, textarea, select, button, a, [contenteditable=true]";
 // Data: the beats as a JSON list of SVGs, gzipped.
 async function unpack(data) {
   const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const beats = JSON.parse(await new Response(stream).text());
-  return beats.map((svg) => URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })));
+  return JSON.parse(await new Response(stream).text());
 }
 
 async function mount(parent, data) {
-  const [figure, picture, button] = ["figure", "img", "button"].map((one) => parent.querySelector(one));
+  const [figure, picture, button] = ["figure", "[role=img]", "button"].map((one) => parent.querySelector(one));
   const closing = new AbortController();
   const { signal } = closing;
   let beats = [];
@@ -18,7 +17,7 @@ async function mount(parent, data) {
   let timer = null;
   function show(beat) {
     at = beat;
-    picture.src = beats[beat];
+    picture.innerHTML = beats[beat]; // an image would not have the page's letters
     picture.dataset.beat = beat + 1;
   }
   function stop() {
@@ -45,7 +44,6 @@ async function mount(parent, data) {
   function close() {
     clearInterval(timer);
     closing.abort();
-    for (const one of beats) URL.revokeObjectURL(one);
   }
   parent.__tilewise = { close };
   beats = await unpack(data);
