@@ -56,7 +56,7 @@ SCENES: dict[str, tuple[str, str, int]] = {
     "a load of four": ("kernel=vectors&M=16&N=16&K=16", "reinterpret_cast<const float4*>", 0),
     "a double buffer": ("kernel=pipelined&M=16&N=16&K=16", "acc[i][j] +=", 20),
     "waves on a GPU": (
-        "kernel=tiled&M=64&N=64&K=16&TILE=2&bx=9&by=30&stage=grid", "acc +=", 5),
+        "kernel=tiled&M=64&N=64&K=16&TILE=16&bx=3&by=1&stage=grid", "acc +=", 5),
     "the grid: a block's row of A and column of B": (
         "kernel=tiled&M=16&N=16&K=16&TILE=4&bx=2&by=1&stage=grid", "acc +=", 5),
     "a split K: two blocks add up one tile": (

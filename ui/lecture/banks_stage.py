@@ -161,7 +161,7 @@ class BanksStage(StagePanel):
                     columns += box(x, chart.top, x, chart.bottom)
             others, own = self._marks(request, level)
         return [
-            outline(whole, palette.line, 1, layer="below"),
+            outline(whole, palette.line, 1, mix(palette.near, palette.cell, 0.5), "below"),
             outline(frame, palette.line, 1.5, palette.cell, "below"),
             outline(columns, palette.line, 0.7),
             outline(others, palette.ink, 0, palette.phases[Phase.BARRIER]),

@@ -109,6 +109,17 @@ class Cells:
         """All cells."""
         return _fill(self, b"\1" * (self.rows * self.columns))
 
+    def lines(self) -> str:
+        """The lines around all cells, and between them both ways."""
+        if not self.rows or not self.columns:
+            return ""
+        across = (self.left + i * self.width for i in range(self.columns + 1))
+        down = (self.top + i * self.height for i in range(self.rows + 1))
+        return "".join(
+            [box(x, self.top, x, self.bottom) for x in across]
+            + [box(self.left, y, self.right, y) for y in down]
+        )
+
     def at(self, x: float, y: float) -> tuple[int, int] | None:
         """The row and column under a point of the sheet."""
         column, row = (x - self.left) // self.width, (y - self.top) // self.height

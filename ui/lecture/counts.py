@@ -64,16 +64,17 @@ class CountsPanel(Panel[Pair]):
         ]  # fmt: skip
 
     def shapes(self, step: Pair) -> list[Shape]:
-        """A fill behind the counts that differ."""
-        differs = self._differs(step)
-        path = ""
+        """A field behind each count; those that differ stand out."""
+        fields = {True: "", False: ""}
         for area in self._areas:
-            for i, is_other in enumerate(differs):
-                if is_other:
-                    cell = self._cell(area, i)
-                    path += box(cell.left, cell.top, cell.right - 4, cell.bottom)
+            for i, is_other in enumerate(self._differs(step)):
+                cell = self._cell(area, i)
+                fields[is_other] += box(cell.left, cell.top, cell.right - 4, cell.bottom)
         palette = self._palette
-        return [outline(path, palette.line, 0, palette.focus_fill, "below")]
+        return [
+            outline(fields[True], palette.line, 0, palette.focus_fill, "below"),
+            outline(fields[False], palette.line, 0, palette.cell, "below"),
+        ]
 
     def _differs(self, step: Pair) -> list[bool]:
         left, right = (

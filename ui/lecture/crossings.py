@@ -7,7 +7,6 @@ reuse, from global memory each of these reads goes all the way, in thin lines un
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from ui.analysis.tiles_of_k import copied_cells
 from ui.drawing.canvas import Shape, outline
 from ui.drawing.motions import Box, Flight, Motion, Place
 from ui.drawing.palette import Palette
-from ui.drawing.paths import box, px
+from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Panel
 from ui.lecture.arrays import ArrayName, array_of
 from ui.lecture.buffers_stage import BuffersStage
@@ -308,9 +307,7 @@ def _arrow_down(source: Box, target: Box, share: float = 0.5) -> str:
     return (
         f"M{px(x)},{px(y)}C{px(x)},{px(y - side * bend)},{px(end_x)},{px(stop + side * bend)},"
         f"{px(end_x)},{px(stop)}"
-        f"M{px(end_x - 0.6 * HEAD)},{px(stop)}L{px(end_x)},{px(end_y)}"
-        f"L{px(end_x + 0.6 * HEAD)},{px(stop)}"
-    )
+    ) + head(end_x, stop, end_x, end_y, HEAD)
 
 
 def _arrow(source: Box, target: Box, share: float = 0.5) -> str:
@@ -321,15 +318,10 @@ def _arrow(source: Box, target: Box, share: float = 0.5) -> str:
     side = -1 if is_right else 1
     bend = BEND * abs(end_x - x)
     stop = end_x + side * HEAD
-    curve = (
+    return (
         f"M{px(x)},{px(y)}C{px(x - side * bend)},{px(y)},{px(stop + side * bend)},{px(end_y)},"
         f"{px(stop)},{px(end_y)}"
-    )
-    head = (
-        f"M{px(stop)},{px(end_y - 0.6 * HEAD)}L{px(end_x)},{px(end_y)}"
-        f"L{px(stop)},{px(end_y + 0.6 * HEAD)}"
-    )
-    return curve + head
+    ) + head(stop, end_y, end_x, end_y, HEAD)
 
 
 def _line(source: Box, target: Box) -> str:
@@ -352,16 +344,5 @@ def _line(source: Box, target: Box) -> str:
     (first_x, first_y), (second_x, second_y) = bends
     return (
         f"M{px(x)},{px(y)}C{px(first_x)},{px(first_y)},{px(second_x)},{px(second_y)},"
-        f"{px(end_x)},{px(end_y)}" + _tip(second_x, second_y, end_x, end_y)
-    )
-
-
-def _tip(x: float, y: float, end_x: float, end_y: float) -> str:
-    """The head of a line that comes from a point to its end."""
-    length = max(1.0, math.hypot(end_x - x, end_y - y))
-    along_x, along_y = (end_x - x) / length * TIP, (end_y - y) / length * TIP
-    return (
-        f"M{px(end_x - along_x - 0.6 * along_y)},{px(end_y - along_y + 0.6 * along_x)}"
-        f"L{px(end_x)},{px(end_y)}"
-        f"L{px(end_x - along_x + 0.6 * along_y)},{px(end_y - along_y - 0.6 * along_x)}"
+        f"{px(end_x)},{px(end_y)}" + head(second_x, second_y, end_x, end_y, TIP)
     )

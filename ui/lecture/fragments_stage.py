@@ -159,14 +159,20 @@ class FragmentsStage(StagePanel):
         free = b.bottom - area.top
         height = max(letters.small, min(letters.number, free / ((VALUES + 1) * VALUE_LINE)))
         count = min(VALUES + 1, int(free / (VALUE_LINE * height)))
-        held, lines = self._shown(step), [""] * count
-        values = self._values_of(held, step)
+        held, columns = self._shown(step), ([""] * count, [""] * count)
+        values, half = self._values_of(held, step), (self._cells[0].right - area.left) / 2
         lane = self._model.thread % WARP_SIZE
         if values is not None:
             each = [f"x[{i}] = {number(value)}" for i, value in enumerate(values[lane].tolist())]
             lines = [f"lane {lane} has", *each[: held.fragment.distinct]]
-        points = [(area.left, area.top + (i + 0.5) * VALUE_LINE * height) for i in range(count)]
-        return [*lines, *[""] * count][:count], points, round(height, 1)
+            rest = lines[count:] if max(text_width(one, height) for one in lines) < half else []
+            columns = lines[:count], ["", *rest]
+        points = [
+            (x, area.top + (i + 0.5) * VALUE_LINE * height)
+            for x in (area.left, area.left + half) for i in range(count)
+        ]  # fmt: skip
+        texts = [text for column in columns for text in [*column, *[""] * count][:count]]
+        return texts, points, round(height, 1)
 
     def shapes(self, step: Step) -> list[Shape]:
         """The tiles, filled once they are held, the lane's elements, and what a step accesses."""

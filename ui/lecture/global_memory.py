@@ -29,7 +29,7 @@ from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import GLOBAL, Hit
 from ui.drawing.motions import Box, Place
 from ui.drawing.palette import Palette
-from ui.drawing.paths import box, px
+from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.board import Boards, sums_of_threads
@@ -45,10 +45,10 @@ SHADES = 8  # of a sum on its way into C
 ROW = 1.5  # of a number's height, a row of cells, at least
 NARROWEST = 1.2  # of a number's height, a cell's width at least
 LARGEST = 4.0  # of a number's height, a cell's width and height at most
-STRETCH = 1.8  # a cell of a map without numbers, its longer side by its shorter, at most
+STRETCH = 3.5  # a cell of a map without numbers, its longer side by its shorter, at most
 PAST = 0.45  # of a tile's colour, that of a tile that was used before
-CORNER_WIDTH = 9.0  # of a small letter, what bars of loads need left of B at least
-ARROW = 5.0  # pixels, half the height of the head of the path along K
+CORNER_WIDTH = 7.0  # of a small letter, what bars of loads need left of B at least
+ARROW = 9.0  # pixels, the head of the path along K
 
 
 class GlobalMemoryPanel:
@@ -298,9 +298,9 @@ class GlobalMemoryPanel:
         a, b, _ = self._maps.values()
         share = (at + 1) / self._model.tile_count
         x, y = a.left + share * (a.right - a.left), a.bottom + GAP
-        path = f"M{px(a.left)},{px(y)}H{px(x)}" + _head(x, y, across=True)
+        path = f"M{px(a.left)},{px(y)}H{px(x)}" + head(a.left, y, x, y, ARROW) + "Z"
         x, y = b.right + GAP, b.top + share * (b.bottom - b.top)
-        return path + f"M{px(x)},{px(b.top)}V{px(y)}" + _head(x, y, across=False)
+        return path + f"M{px(x)},{px(b.top)}V{px(y)}" + head(x, b.top, x, y, ARROW) + "Z"
 
     def _racing(self, step: Step) -> str:
         return "".join(
@@ -380,16 +380,6 @@ def _divide(length: float, first: int, second: int) -> tuple[float, float]:
     """A length in two parts like two sizes, neither of them too thin."""
     part = min(max(length * first / (first + second), THINNEST), length - THINNEST)
     return part, length - part
-
-
-def _head(x: float, y: float, across: bool) -> str:
-    """The head of an arrow that points to the right, or down."""
-    if across:
-        ends = (x - 2 * ARROW, y - ARROW), (x - 2 * ARROW, y + ARROW)
-    else:
-        ends = (x - ARROW, y - 2 * ARROW), (x + ARROW, y - 2 * ARROW)
-    (first_x, first_y), (last_x, last_y) = ends
-    return f"M{px(first_x)},{px(first_y)}L{px(x)},{px(y)}L{px(last_x)},{px(last_y)}Z"
 
 
 def _hatch(cells: Cells, chosen: Array) -> str:

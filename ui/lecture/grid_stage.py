@@ -3,13 +3,15 @@
 B is above C and A to its left, each in tiles: a block's row of tiles of A and its column of
 tiles of B, in the order in which it multiplies them, make its tile of C. Where blocks share K, each
 has a piece of that row and column, and its sums are added into the same tile. Under them are the
-multiprocessors of the newest recorded GPU, each as full as it has blocks of the shown block's wave,
-and the waves of this launch and of one of large matrices: the last leaves places empty.
+multiprocessors of the newest recorded GPU, each as full as it has blocks of the shown block's wave.
+At the foot is a launch of the same kernel that is too large for the GPU: C in blocks that ran,
+that run, on all multiprocessors, and that wait, in numbered waves.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from simulator.launch import WARP_SIZE
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.palette import Palette
-from ui.drawing.paths import box, px
+from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.board import sums_of_threads
 from ui.lecture.cells import Cells, number_width
@@ -31,19 +33,21 @@ from ui.lecture.letters import Letters, fit
 from ui.lecture.stage_panel import StagePanel
 
 LINES = 2  # of words above the matrices, and above the multiprocessors
-GRID_SHARE = 0.52  # of the height that words leave, the matrices'
+GRID_SHARE = 0.42  # of the height that words leave, the matrices'
 LARGEST = 4.0  # of a small letter, a tile
 GAP = 5.0
 MOST_TILES = 64  # in a row: more are drawn as one
-LARGE = 4096  # rows and columns of the matrices whose waves are below
-WAVE = 1.5  # of a small letter, a bar of waves
-WAVE_LINE = 3.1  # of a small letter, from one bar to the next, with its words
-LEAST_LAST = 5.0  # pixels, the last wave
+WAVES = 2.5  # of the large launch at least
+LARGE_SHARE = 0.32  # of the height that words leave, the large launch
+LARGE_WIDTH = 0.42  # of the width, its blocks
+LEAST_LARGE = 4.0  # of a small letter, its height
+NOW = 1  # the wave of it that runs
+NUMBERED = 1.0  # of a wave's number, the height of its blocks at least
 PLUS = 12.0  # pixels, the sign where they meet
-HEAD = 7.0  # pixels, of an arrow
+HEAD, LARGE_HEAD = 7.0, 14.0  # pixels, of an arrow; of the one to the multiprocessors
+RUNNING = 0.6  # of the colour of what runs, in a block's: its number is still read
 LEAST_FULL = 0.12  # of a multiprocessor, what one block of many fills at least
 SUM = 0.8  # of a tile, one piece's sums on their way into it
-SHADES = 3  # of waves that follow one another
 BLOCKS_PER_MULTIPROCESSOR = 32  # CUDA C++ Programming Guide, compute capability 9.0 and 10.0
 RESERVED = 1024  # bytes of shared memory for each block, from the same table
 
@@ -81,20 +85,21 @@ class GridStage(StagePanel):
         self._terms = 0 if model.product is None else 1
         if model.tiles_of_k is not None:
             self._terms = min(model.tile_count, MOST_TILES)
-        self._place(Rectangle(stage.left, top, stage.right, top + GRID_SHARE * free))
-        below = top + GRID_SHARE * free + letters.small
+        self._large = self._large_launch()
+        large = LARGE_SHARE * free if self._large is not None else 0.0
+        if large < LEAST_LARGE * letters.small:
+            self._large, large = None, 0.0
+        grid = GRID_SHARE / (1 - LARGE_SHARE) * (free - large)
+        self._place(Rectangle(stage.left, top, stage.right, top + grid))
+        below = top + grid + letters.small
         self._below = Rectangle(stage.left, below, stage.right, below + LINES * line)
-        self._launches = self._waves_of_launches()
-        waves = len(self._launches) * WAVE_LINE * letters.small
-        area = Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom - waves)
-        self._gpu = self._place_gpu(area)
-        self._bars = [
-            Rectangle(
-                stage.left, stage.bottom - (i + WAVE / WAVE_LINE) * WAVE_LINE * letters.small,
-                stage.right, stage.bottom - i * WAVE_LINE * letters.small,
-            )
-            for i in reversed(range(len(self._launches)))
-        ]  # fmt: skip
+        self._gpu = self._place_gpu(
+            Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom - large)
+        )
+        foot = Rectangle(
+            stage.left, stage.bottom - large + 1.8 * letters.small, stage.right, stage.bottom
+        )  # fmt: skip
+        self._place_large(foot)
 
     def _place(self, area: Rectangle) -> None:
         """The tiles of A and of B, and the blocks of C."""
@@ -118,24 +123,35 @@ class GridStage(StagePanel):
         size = min(area.width / columns, area.height / rows)
         return Cells(area.left, area.top, size, size, rows, columns)
 
-    def _waves_of_launches(self) -> list[tuple[str, int, float]]:
-        """The launch shown, and a large one: its name, its waves, and how full the last is."""
-        if not self._held:
-            return []
-        launch, size = self._model.recording.launch, self._held * self._devices[0].multiprocessors
-        counts = [("this launch", launch.blocks)]
-        product, tile = self._model.product, self._model.tile
-        if product is not None:
-            rows, columns = tile[:2] if tile is not None else (
-                sums_of_threads(self._model)[0].max(axis=0) + 1
-            )  # fmt: skip
-            blocks = -(-LARGE // int(rows)) * -(-LARGE // int(columns)) * self._pieces
-            counts.append((f"at {LARGE} × {LARGE}", blocks))
-        found = []
-        for name, blocks in counts:
-            waves = -(-blocks // size)
-            found.append((name, waves, (blocks - (waves - 1) * size) / size))
-        return found
+    def _large_launch(self) -> tuple[int, int, int] | None:
+        """Rows and columns of C that take some waves of blocks, and these blocks down and across.
+
+        None without a recorded GPU or a product.
+        """
+        model = self._model
+        if not self._held or model.product is None:
+            return None
+        rows, columns = model.tile[:2] if model.tile is not None else (
+            sums_of_threads(model)[0].max(axis=0) + 1
+        )  # fmt: skip
+        wave, side = self._held * self._devices[0].multiprocessors, int(max(rows, columns))
+        size = side
+        while -(-size // int(rows)) * -(-size // int(columns)) < WAVES * wave:
+            size += side
+        return size, -(-size // int(rows)), -(-size // int(columns))
+
+    def _place_large(self, area: Rectangle) -> None:
+        """The blocks of the large launch, and beside them the multiprocessors."""
+        self._foot = area
+        if self._large is None:
+            return
+        _, down, across = self._large
+        middle = area.left + LARGE_WIDTH * area.width
+        self._blocks = Cells(
+            area.left, area.top, (middle - area.left) / across, area.height / down, down, across
+        )
+        places = replace(area, left=middle + 3 * self._letters.small)
+        self._all = self._place_gpu(places)
 
     def changing(self, step: Step) -> list[Trace]:
         """What the block owns and how many run at once, in words, and the tiles' names."""
@@ -150,12 +166,20 @@ class GridStage(StagePanel):
             texts += [*shown, *[""] * LINES][:LINES]
             points += [(area.left, area.top + 0.6 * line + i * line) for i in range(LINES)]
         names, at = self._tile_names()
-        small = letters.small
-        labels = [(bar.left, bar.top - 0.75 * small) for bar in self._bars]
+        small, foot = letters.small, self._foot
+        numbers, middles = self._wave_numbers()
         return [
             words(points, texts, letters.sentence, palette.ink, "middle right", SANS),
             words(at, names, letters.small, palette.ink, family=SANS),
-            words(labels, self._wave_words(), small, palette.ink, "middle right", SANS),
+            words(
+                [(foot.left, foot.top - 0.8 * small)],
+                [self._describe_large()],
+                small,
+                palette.ink,
+                "middle right",
+                SANS,
+            ),
+            words(middles, numbers, letters.number, palette.ink, family=SANS),
         ]
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -173,7 +197,7 @@ class GridStage(StagePanel):
         ]  # fmt: skip
         colours = len(palette.tiles)
         now = "" if tile is None or tile >= self._terms else band[tile][0]
-        shades = [mix(palette.cell, palette.line, 0.25 + 0.5 * i / SHADES) for i in range(SHADES)]
+        states = self._states(self._waves, self._wave)
         return [
             outline(self._a.whole() + self._b.whole(), palette.line, 0, palette.cell, "below"),
             *(outline("".join(path for path, t in band[:done] if t % colours == i),
@@ -182,44 +206,97 @@ class GridStage(StagePanel):
             *(outline(now if tile is not None and tile % colours == i else "",
                       palette.tile_edges[i], 3, palette.tiles[i], "below")
               for i in range(colours)),
-            *(outline(self._c.fill(self._waves % SHADES == i), palette.line, 0, shade, "below")
-              for i, shade in enumerate(shades)),
-            outline("".join(map(_grid_lines, (self._a, self._b, self._c))), palette.line, 0.7,
+            *(outline(self._c.fill(blocks), palette.line, 0, colour, "below")
+              for blocks, colour in states),
+            outline("".join(map(Cells.lines, (self._a, self._b, self._c))), palette.line, 0.7,
                     layer="below"),
-            outline(self._c.path(y, x), palette.focus, 4),
+            outline(self._c.path(y, x), palette.focus, 4, palette.focus_fill, "below"),
+            outline(self._band_arrows(), palette.ink, 3),
             *self._piece_shapes(),
-            *self._wave_shapes(),
+            *self._large_shapes(),
             *self._gpu_shapes(),
         ]  # fmt: skip
 
-    def _wave_words(self) -> list[str]:
-        """How many waves a launch takes, and how full the last one is."""
-        texts = []
-        for bar, (name, waves, last) in zip(self._bars, self._launches, strict=True):
-            full = f"{100 * last:.0f}% full" if last >= 0.01 else "less than 1% full"
-            wordings = (
-                (f"{name}: 1 wave, {full}", f"1 wave, {full}") if waves == 1 else
-                (f"{name}: {waves:,} waves, the last {full}", f"{waves:,} waves, the last {full}")
-            )  # fmt: skip
-            texts += [*fit(wordings, self._letters.small, bar.width, 1), ""][:1]
-        return texts
+    def _states(self, waves: Array, now: int) -> list[tuple[Array, str]]:
+        """The blocks that ran, that run, and that wait, bool as waves are, and their colours."""
+        palette = self._palette
+        running = mix(palette.cell, palette.number, RUNNING)
+        return [(waves < now, palette.done), (waves == now, running), (waves > now, palette.idle)]
 
-    def _wave_shapes(self) -> list[Shape]:
-        """A bar for each launch, a field for each wave; the last one is as high as it is full."""
-        places = filled = ""
-        for bar, (_, waves, last) in zip(self._bars, self._launches, strict=True):
-            each = max(LEAST_LAST, bar.width / waves)
-            end = bar.right - each
-            places += box(bar.left, bar.top, bar.right, bar.bottom)
-            shown = min(waves - 1, int((end - bar.left) / LEAST_LAST))
-            for i in range(shown):
-                left = bar.left + i * (end - bar.left) / shown
-                filled += box(left, bar.top, left + (end - bar.left) / shown - 1, bar.bottom)
-            filled += box(end, bar.bottom - last * bar.height, bar.right, bar.bottom)
+    def _band_arrows(self) -> str:
+        """From the block's row of A and its column of B into its tile of C."""
+        (y, x), a, b, c = self._block, self._a, self._b, self._c
+        if not self._terms or self._pieces > 1:
+            return ""
+        left, top, right, bottom = c.box(y, x)
+        path = ""
+        for ends in (
+            (a.right, (top + bottom) / 2, left, (top + bottom) / 2),
+            ((left + right) / 2, b.bottom, (left + right) / 2, top),
+        ):
+            path += "M{},{}L{},{}".format(*map(px, ends)) + head(*ends, HEAD)
+        return path
+
+    def _describe_large(self) -> str:
+        """How many waves the large launch takes, and how full the last one is."""
+        if self._large is None:
+            return ""
+        size, down, across = self._large
+        wave = self._held * self._devices[0].multiprocessors
+        waves = -(-down * across // wave)
+        full = f"{100 * (down * across - (waves - 1) * wave) / wave:.0f}% full"
+        wordings = (
+            f"C of {size} × {size}: {waves} waves, one after another, the last {full}",
+            f"C of {size} × {size}: {waves} waves, the last {full}", f"{waves} waves",
+        )  # fmt: skip
+        return [*fit(wordings, self._letters.small, self._foot.width, 1), ""][0]
+
+    def _large_waves(self) -> Array:
+        """The wave of each block of the large launch: int [rows, columns]."""
+        count = self._blocks.rows * self._blocks.columns
+        wave = self._held * self._devices[0].multiprocessors
+        waves: Array = (np.arange(count) // wave).reshape(self._blocks.rows, self._blocks.columns)
+        return waves
+
+    def _wave_numbers(self) -> tuple[list[str], list[tuple[float, float]]]:
+        """The number of each wave of the large launch, from 1, where there is room for it."""
+        texts: list[str] = []
+        points: list[tuple[float, float]] = []
+        if self._large is not None:
+            waves, cells = self._large_waves(), self._blocks
+            for wave in range(int(waves.max()) + 1):
+                rows = np.flatnonzero((waves == wave).any(axis=1))
+                if rows.size * cells.height >= NUMBERED * self._letters.number:
+                    texts.append(str(wave + 1))
+                    points.append(
+                        (
+                            (cells.left + cells.right) / 2,
+                            cells.top + (rows[0] + rows[-1] + 1) / 2 * cells.height,
+                        )
+                    )
+        return texts, points
+
+    def _large_shapes(self) -> list[Shape]:
+        """The large launch's blocks by what they do, and an arrow to where the running ones are."""
+        if self._large is None or self._all is None:
+            return []
+        palette, cells, gpu = self._palette, self._blocks, self._all
+        waves = self._large_waves()
+        states = self._states(waves, NOW)
+        rows = np.flatnonzero(states[1][0].any(axis=1))
+        y = cells.top + (rows[0] + rows[-1] + 1) / 2 * cells.height
+        ends = cells.right, y, gpu.left, min(max(y, gpu.top), gpu.bottom)
+        arrow = "M{},{}L{},{}".format(*map(px, ends)) + head(*ends, LARGE_HEAD)
+        count = self._devices[0].multiprocessors
+        full = np.arange(gpu.rows * gpu.columns).reshape(gpu.rows, gpu.columns) < count
         return [
-            outline(places, self._palette.line, 1, self._palette.cell, "below"),
-            outline(filled, self._palette.line, 0.5, self._palette.number, "below"),
-        ]
+            *(outline(cells.fill(blocks), palette.line, 0, colour, "below")
+              for blocks, colour in states),
+            outline("".join(cells.border(waves == i) for i in range(int(waves.max()) + 1)),
+                    palette.ink, 1),
+            outline(gpu.fill(full), palette.line, 0.7, states[1][1], "below"),
+            outline(arrow, palette.ink, 4),
+        ]  # fmt: skip
 
     def _piece_shapes(self) -> list[Shape]:
         """Where blocks share K: the piece of each, and their sums on their way into the tile."""
@@ -241,7 +318,8 @@ class GridStage(StagePanel):
                 left, top = self._a.left + first * self._a.width, self._b.top + first * size
                 place = (left, top, left + size, top + size)
                 sums += box(*place)
-                arrows += _arrow_to(place[2], place[3], target[0], target[1])
+                ends = (place[2], place[3], target[0], target[1])
+                arrows += "M{},{}L{},{}".format(*map(px, ends)) + head(*ends, HEAD)
                 if piece == self._piece:
                     own += path + box(*place)
                 else:
@@ -263,7 +341,8 @@ class GridStage(StagePanel):
         numbers = np.arange(gpu.rows * gpu.columns).reshape(gpu.rows, gpu.columns)
         return [
             outline(gpu.fill(numbers < count), palette.line, 0.7, palette.cell, "below"),
-            outline(self._fill_up(gpu, count), palette.line, 0.7, palette.number, "below"),
+            outline(self._fill_up(gpu, count), palette.line, 0.7,
+                    mix(palette.cell, palette.number, RUNNING), "below"),
             outline(gpu.path(*divmod(own, gpu.columns)), palette.focus, 3),
         ]  # fmt: skip
 
@@ -316,30 +395,6 @@ class GridStage(StagePanel):
                 f"multiprocessors, {end}.",
                 f"{wave}{blocks} on {device.multiprocessors} multiprocessors, {end}.",
                 f"{blocks}, {end}.")  # fmt: skip
-
-
-def _grid_lines(cells: Cells) -> str:
-    """The lines around all tiles of a matrix, and between them both ways."""
-    if not cells.rows or not cells.columns:
-        return ""
-    across = [cells.left + i * cells.width for i in range(cells.columns + 1)]
-    down = [cells.top + i * cells.height for i in range(cells.rows + 1)]
-    return "".join(
-        [box(x, cells.top, x, cells.bottom) for x in across]
-        + [box(cells.left, y, cells.right, y) for y in down]
-    )
-
-
-def _arrow_to(x: float, y: float, end_x: float, end_y: float) -> str:
-    """A straight arrow with a head."""
-    length = max(1.0, math.hypot(end_x - x, end_y - y))
-    along_x, along_y = (end_x - x) / length * HEAD, (end_y - y) / length * HEAD
-    return (
-        f"M{px(x)},{px(y)}L{px(end_x)},{px(end_y)}"
-        f"M{px(end_x - along_x - 0.6 * along_y)},{px(end_y - along_y + 0.6 * along_x)}"
-        f"L{px(end_x)},{px(end_y)}"
-        f"L{px(end_x - along_x + 0.6 * along_y)},{px(end_y - along_y - 0.6 * along_x)}"
-    )
 
 
 def resident_blocks(model: SceneModel, device: Device) -> int:

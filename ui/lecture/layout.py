@@ -10,6 +10,7 @@ from ui.drawing.sheet import Rectangle
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for
 
 SOURCE_SHARE = 0.37  # of the width
+SOURCE_SHARE_OF_TENSOR_CORE = 0.33  # of the width: its lines are long, and wrapped in any case
 FAR_SHARE = 0.52  # of the room of both places' width: global memory's, the chip has the rest
 FAR_SHARE_OF_TENSOR_CORE = 0.28  # the same where a tensor core's bits need more than half
 TALL_FAR_SHARE = 0.44  # of the room's height, where the chip is below
@@ -25,6 +26,7 @@ LEAST_BOARD = 10.0  # of a number's letter, what they leave of it, at least
 LEAST_BUFFERS = 3.0  # of a number's letter, their own height
 WARPS_SHARE = 0.22  # of the chip's height, all of them at most
 LEAST_WARP = 0.5  # of a small letter, a warp's row: with less there are none
+TOP = 1.45  # of a heading's letter, the line above all else
 LINE = 1.42  # of a letter's height, from one line of the source to the next
 TALL_SOURCE_LINES = 13
 LEAST_SOURCE_LINES = 6
@@ -78,28 +80,36 @@ AnyAreas = TypeVar("AnyAreas", bound=Areas)
 
 
 def areas_for(
-    look: Look, far_share: float = FAR_SHARE, warps: int = 0, has_clock: bool = False
-) -> LectureAreas:
+    look: Look, far_share: float = FAR_SHARE, warps: int = 0, has_clock: bool = False,
+    source_share: float = SOURCE_SHARE, has_long_ledger: bool = True,
+) -> LectureAreas:  # fmt: skip
     """Divide a room into its areas, with places for global memory and the chip or one stage.
 
     far_share is global memory's share of the width of both places, 0 for one stage; warps is how
     many have a row at the foot of the chip; has_clock is whether a strip of what a GPU's clock said
-    has room under the timeline, if there is any.
+    has room under the timeline, if there is any; source_share is the source's share of the width,
+    where it is beside the stage; has_long_ledger is whether the ledger may need two lines there.
     """
     letters = letters_for(look)
     is_tall = look.width < TALL_WIDTH
     has_places = far_share > 0
-    areas = (_tall if is_tall else _wide)(look, letters, has_places, has_clock)
+    if is_tall:
+        areas = _tall(look, letters, has_places, has_clock)
+    else:
+        areas = _wide(look, letters, has_places, has_clock, source_share, has_long_ledger)
     if has_places:
         return with_places(areas, letters, is_tall, warps, far_share=far_share)
     return _with_warps(areas, letters, warps)
 
 
-def _wide(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> LectureAreas:
+def _wide(
+    look: Look, letters: Letters, has_places: bool, has_clock: bool, source_share: float,
+    has_long_ledger: bool,
+) -> LectureAreas:  # fmt: skip
     """Source and sentence at the left, then the stage; the timeline under all."""
     width, height = float(look.width), float(look.height)
     edge = 0.9 * letters.source
-    top = 1.9 * letters.heading
+    top = TOP * letters.heading
     strip = STRIP * letters.small
     has_strip = has_clock and height >= LEAST_HEIGHT * letters.small
     bottom = height - strip if has_strip else height
@@ -107,9 +117,10 @@ def _wide(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> Le
         edge, bottom - 2.9 * letters.small, width - edge, bottom - 0.5 * letters.small
     )
     above = timeline.top - 1.75 * letters.small  # the iterations' labels are between
-    middle = edge + SOURCE_SHARE * (width - 2 * edge)
+    middle = edge + source_share * (width - 2 * edge)
     gap = 0.4 * letters.sentence
     for sentence_lines, warp_lines, ledger_lines in TEXT_LINES if has_places else WITHOUT_ALGEBRA:
+        ledger_lines = ledger_lines if has_long_ledger else min(ledger_lines, 1)
         ledger_top = above - ledger_lines * 1.35 * letters.name
         sentence_top = (
             ledger_top - gap - 1.45 * (1 + sentence_lines) * letters.sentence
@@ -127,7 +138,7 @@ def _wide(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> Le
         corner=maps, sentence=Rectangle(edge, sentence_top, middle - edge, ledger_top - gap),
         ledger=Rectangle(edge, ledger_top, middle - edge, above), sentence_lines=sentence_lines,
         warp_lines=warp_lines, width=width, height=height, tall=False,
-        heading=(edge, 0.95 * letters.heading), timeline=timeline,
+        heading=(edge, 0.5 * TOP * letters.heading), timeline=timeline,
         clock=Rectangle(edge, bottom, width - edge, height) if has_strip else None,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ui.drawing.look import Look
 from ui.drawing.sheet import Rectangle
 from ui.lecture.counts import NAMES, counts_height
-from ui.lecture.layout import BUTTON, LINE, PLACES_HEIGHT, TITLE, Areas
+from ui.lecture.layout import BUTTON, LINE, PLACES_HEIGHT, TITLE, TOP, Areas
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair, text_width
 
 STRIP_ROWS = 3  # of the source: a line and its values
@@ -65,7 +65,7 @@ def _wide(look: Look, letters: Letters, clock: float) -> PairAreas:
     """One beside the other, each from its heading down to its counts; the timeline under both."""
     width, height = float(look.width), float(look.height)
     edge = edge_of_pair(look)
-    line = 1.9 * letters.heading
+    line = TOP * letters.heading
     bottom = height - clock
     timeline = _timeline(letters, edge, width - edge, bottom - 0.5 * letters.small)
     half = (width - 4 * edge) / 2
@@ -83,7 +83,7 @@ def _wide(look: Look, letters: Letters, clock: float) -> PairAreas:
     columns = _count_columns(letters, half)
     (left_heading, left_areas, left_counts), (right_heading, right_areas, right_counts) = sides
     return PairAreas(
-        width, height, False, (edge, 0.95 * letters.heading), (left_heading, right_heading),
+        width, height, False, (edge, 0.5 * TOP * letters.heading), (left_heading, right_heading),
         (left_areas, right_areas), (left_counts, right_counts), columns, timeline,
         Rectangle(edge, bottom, width - edge, height) if clock else None,
     )  # fmt: skip

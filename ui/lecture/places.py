@@ -22,7 +22,7 @@ from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
 BAR = 0.62  # of its letter's height, a bar with its words at its right
-TALLEST = 4.0  # of its letter's height, a bar with its words above it, at most
+TALLEST = 5.0  # of its letter's height, one with its words above it, at most
 
 
 class PlacesPanel(Panel[Step]):
@@ -32,7 +32,7 @@ class PlacesPanel(Panel[Step]):
         self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, area: Rectangle,
         has_grid: bool, most: int | None = None,
     ) -> None:  # fmt: skip
-        """room is for the bars.
+        """area is for the bars.
 
         has_grid is whether the chip's place shows the whole grid instead. In a pair most is what a
         whole bar is on both sides, and there is no bar of the naive kernel.
@@ -46,7 +46,8 @@ class PlacesPanel(Panel[Step]):
         self._naive = naive_loads(model) if most is None else None
         self._most = most or max(self._loads[-1] if self._loads else 0,
                                  self._naive[-1] if self._naive else 0, 1)  # fmt: skip
-        self._rows = BARS if most is None else 1
+        has_two = self._naive is not None and model.recording.kernel.name != "naive"
+        self._rows = BARS if has_two else 1
         self._area = area
         each = area.height / self._rows
         size = min(each / HIGH_BAR_ROW, letters.name)
@@ -109,12 +110,12 @@ class PlacesPanel(Panel[Step]):
         """The most that a bar can be, the bar, and its words; the kernel's own is the last."""
         kernel = markup(self._model.recording.kernel.name)
         rows = [(f"{kernel} loads", self._loads[step.number])]
-        if self._naive is not None and kernel != "naive":
+        if self._naive is not None and self._rows == BARS:
             rows.insert(0, ("naive loads", self._naive[step.number]))
         area, size, found = self._area, self._size, []
         longest = max(text_width(f"{name} {self._most:,}", size) for name, _ in rows)
         beside = 0.0 if self._has_words_above else longest + 10
-        for i, (name, count) in enumerate(rows, self._rows - len(rows)):
+        for i, (name, count) in enumerate(rows):
             low = self._top + (i + 1) * self._line - 0.2 * size
             high = min(self._line - 1.7 * size, TALLEST * size) if self._has_words_above else (
                 BAR * size
@@ -137,7 +138,7 @@ class PlacesPanel(Panel[Step]):
         return [
             outline(_frame(self._far), palette.line, 1.5, palette.far, "below"),
             outline(_frame(self._chip), palette.line, 1.5, palette.near, "below"),
-            outline("".join(_frame(whole) for whole, *_ in bars), palette.line, 1),
+            outline("".join(_frame(whole) for whole, *_ in bars), palette.line, 1, palette.cell),
             outline("" if first is None else _frame(first), palette.faint, 0, palette.line),
             outline(_frame(second), palette.ink, 0, palette.phases[Phase.LOAD]),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,8 +21,7 @@ from ui.lecture.cells import Cells
 from ui.lecture.letters import Letters, text_width
 
 WORDS = SECTOR_BYTES // BANK_BYTES  # in a row
-TALLEST = 1.5  # of a small letter, a row
-WIDEST = 2.2  # of a small letter, a word
+LARGEST = 4.0  # of a small letter, a word, its width and its height at most
 LEAST_HATCHED = 9.0  # pixels, the height of what has a line of hatching through it
 LABELS = 1.5  # of a small letter, the line above the rows
 
@@ -69,7 +69,10 @@ class Sectors:
         """
         palette, warp = self._palette, self._warp(step)
         used = unused = hatch = own = vectors = splits = ""
-        for place, request in zip(self._places, self._of(step), strict=False):
+        found = self._of(step)
+        for place, request in zip(self._places, found, strict=False):
+            if len(found) == 1:
+                place = replace(place, right=self._places[-1].right)
             cells = self._rows(place, len(request.sectors))
             asked, mine = (np.zeros((cells.rows, WORDS), np.bool_) for _ in range(2))
             row_of = {sector: i for i, sector in enumerate(request.sectors)}
@@ -105,8 +108,8 @@ class Sectors:
 
     def _rows(self, place: Rectangle, count: int) -> Cells:
         small = self._letters.small
-        high = min(TALLEST * small, place.height / max(1, count))
-        return Cells(place.left, place.top, min(WIDEST * small, place.width / WORDS), high,
+        high = min(LARGEST * small, place.height / max(1, count))
+        return Cells(place.left, place.top, min(LARGEST * small, place.width / WORDS), high,
                      count, WORDS)  # fmt: skip
 
     def _warp(self, step: Step) -> int:

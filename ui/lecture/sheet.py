@@ -42,6 +42,8 @@ from ui.lecture.grid_stage import GridStage
 from ui.lecture.layout import (
     FAR_SHARE,
     FAR_SHARE_OF_TENSOR_CORE,
+    SOURCE_SHARE,
+    SOURCE_SHARE_OF_TENSOR_CORE,
     Areas,
     LectureAreas,
     areas_for,
@@ -299,10 +301,17 @@ class LectureSheet:
     def __init__(self, model: SceneModel, look: Look) -> None:
         palette = PALETTES[look.theme]
         self.letters: Letters = letters_for(look)
-        self.far_share = _far_share(model)
+        source_share, self.far_share = _shares(model)
+        # What threads share is not told of a tensor core: its lanes read nothing alone.
+        has_long_ledger = not has_tensor_core(model.recording)
         self.warps = shown_warps(model, look)
         self.areas: LectureAreas = areas_for(
-            look, self.far_share, self.warps, model.clock is not None
+            look,
+            self.far_share,
+            self.warps,
+            model.clock is not None,
+            source_share,
+            has_long_ledger,
         )
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)
@@ -360,11 +369,16 @@ class LectureSheet:
         return fit_title(texts, self.letters.heading, width)
 
 
-def _far_share(model: SceneModel) -> float:
-    """Global memory's share of the width of both places; 0 where no matrices are multiplied."""
+def _shares(model: SceneModel) -> tuple[float, float]:
+    """The source's share of the width, and global memory's of the width of both places.
+
+    The latter is 0 where no matrices are multiplied.
+    """
     if model.product is None:
-        return 0.0
-    return FAR_SHARE_OF_TENSOR_CORE if has_tensor_core(model.recording) else FAR_SHARE
+        return SOURCE_SHARE, 0.0
+    if has_tensor_core(model.recording):
+        return SOURCE_SHARE_OF_TENSOR_CORE, FAR_SHARE_OF_TENSOR_CORE
+    return SOURCE_SHARE, FAR_SHARE
 
 
 def _kept_lines(model: SceneModel, look: Look) -> frozenset[int]:

@@ -257,10 +257,10 @@ def _bold(text: str) -> str:
 def _rows(
     text: str, changes: tuple[Change, ...], differing: frozenset[int], columns: int
 ) -> tuple[Row, ...]:
-    """The text's rows from the first line that is neither comment nor empty.
+    """The text's rows from the first line that is not a comment, without empty lines.
 
-    A line that a what-if changed is below what it was before; both have their sign, as has a
-    line of `differing`.
+    Those of a window are few, and each is to say something. A line that a what-if changed is
+    below what it was before; both have their sign, as has a line of `differing`.
     """
     lines = text.rstrip().split("\n")
     first = next(
@@ -270,6 +270,8 @@ def _rows(
     rows: list[Row] = []
     for number, pieces in enumerate(highlight([_plain(line) for line in lines[first:]]), first + 1):
         old = before.get(number)
+        if old is None and not pieces:
+            continue
         if old is None:
             rows += _rows_of_line(number, "≠" if number in differing else "", pieces, columns)
         else:
@@ -303,10 +305,11 @@ def _rows_of_line(number: int, sign: str, pieces: list[tuple[str, str]], columns
 
 def _wrap_letters(letters: list[tuple[str, str]], columns: int) -> list[list[tuple[str, str]]]:
     """A line's coloured letters as rows of at most `columns`, the later ones indented."""
-    indent = next((i for i, (letter, _) in enumerate(letters) if letter != " "), 0)
+    deep = next((i for i, (letter, _) in enumerate(letters) if letter != " "), 0)
+    indent = deep if len(letters) <= columns else min(deep, columns // 2)
     hanging = [(" ", "plain")] * min(indent + HANGING, columns // 2)
     rows: list[list[tuple[str, str]]] = []
-    rest = letters
+    rest = letters[deep - indent :]
     while len(rest) > columns:
         least = (len(hanging) if rows else indent) + HANGING
         cut = next(

@@ -3,7 +3,8 @@
 It shows the focused thread's first element of the accumulator: the sum so far and each product,
 aligned to the largest of them, what the alignment cuts off, their sum, and what a float, or a half,
 keeps of it.
-Where there is room it shows the tiles beside that, with the elements that the thread holds of each.
+Above that, or beside it, two whole fragments become a third: the 32 lanes of one warp multiply them
+together. Frames show the elements that the focused lane holds of each.
 """
 
 from __future__ import annotations
@@ -15,31 +16,37 @@ import numpy as np
 
 from simulator import Step
 from simulator.language.ctype import Array
-from simulator.language.fragments import parse_fragment
+from simulator.language.fragments import Fragment, parse_fragment
 from simulator.language.number_types import OPERANDS
 from simulator.language.tree import AddressOf, Call
 from simulator.launch import WARP_SIZE
 from simulator.machine.tensor_core import FRACTION_BITS, Addition, explain, widen
 from ui.analysis.products import multiplication
-from ui.analysis.scene_model import SceneModel
+from ui.analysis.scene_model import SceneModel, outer_iteration
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.palette import Palette
-from ui.drawing.paths import box
+from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
+from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
 from ui.lecture.stage_panel import StagePanel
 
 BITS = 30  # that an instruction's sum mostly has
 CUT = 5  # bits shown of what is cut, and what stands for more
-ROW, LOWEST_ROW = 1.3, 1.1  # of a number's height; the latter where all rows fit so
+ROW, LOWEST_ROW = 1.25, 1.1  # of a number's height; the latter where all rows fit so
 TALLEST_ROW = 2.4  # of a number's height, where there is room
 FIELD = 0.84  # of a row's height, the field behind its bits
-STRETCH = 2.4  # of a tile's element, its longer side by its shorter at most
+STRETCH = 4.0  # of a tile's element, its longer side by its shorter at most
 ALL_ROWS = 20  # of the most products that one instruction adds, 16
 FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
-GAP = 4.0  # pixels between tiles
+BITS_SHARE = 0.58  # of the height, the rows under the tiles at most
+GAP = 1.6  # of a small letter, between tiles: an arrow, or a name, stands there
+HEAD = 14.0  # pixels, of such an arrow, at most
+ARROW_AT = 0.75  # of the width, the one from b to c, beside the name of c
+ACROSS = 8  # lanes of the warp in a row
+LANES_SHARE = 0.8  # of the corner left of b and above a, the warp in it
 EDGE = 2.0  # pixels between the bits and the chip's frame
 OTHER_ROWS = 4  # headings, the sum so far, the sum, and what its type keeps
 
@@ -67,31 +74,28 @@ class TensorStage(StagePanel):
         below = Rectangle(stage.left, taken, stage.right, stage.bottom)
         if areas.chip is not None:  # the bits need all of its width
             left, right = areas.chip.left + EDGE, areas.chip.right - EDGE
-            below = replace(below, left=left, right=right)
+            rows = min(self._rows_needed() * ROW * letters.number, BITS_SHARE * stage.height)
+            below = Rectangle(left, stage.bottom - rows, right, stage.bottom)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT + 1, letters.small)
         is_beside = beside.width >= needed and areas.chip is None
         self._area = beside if is_beside else below
         self._tiles = self._place_tiles(areas, taken, is_beside)
-        self._row = ROW * letters.number
-        if LOWEST_ROW * letters.number <= self._area.height / ALL_ROWS <= self._row:
-            self._row = self._area.height / ALL_ROWS
         each = self._area.height / self._rows_needed()
-        self._row = max(self._row, min(each, TALLEST_ROW * letters.number))
+        self._row = min(each, TALLEST_ROW * letters.number)
+        if each < LOWEST_ROW * letters.number:  # not all have room
+            self._row = ROW * letters.number
         self._count = max(FEWEST, int(self._area.height / self._row + 0.01))
-        label = text_width(LABEL, letters.small)
+        label = text_width(LABEL, letters.small) + 0.5 * letters.small
         for_bits = (self._area.width - label) / ((BITS + CUT) * MONO_WIDTH)
         self._size = min(letters.number, for_bits)
         self._line = self._area.right - mono_width(CUT, self._size)  # right of the last kept bit
 
     def _place_tiles(self, areas: Areas, taken: float, is_beside: bool) -> Rectangle | None:
         """Where the tiles are: under the maps, or above the bits where maps have another place."""
-        gap, corner = self._letters.name, areas.corner
+        gap, stage, corner = self._letters.name, areas.whole_stage, areas.corner
         if areas.chip is not None:
-            top = corner.top + 1.6 * self._letters.small
-            return Rectangle(corner.left, top, areas.whole_stage.right, corner.bottom)
-        top = taken + 1.5 * gap
-        bottom = areas.whole_stage.bottom
-        return Rectangle(corner.left, top, corner.right, bottom) if is_beside else None
+            return replace(stage, bottom=self._area.top - gap)
+        return Rectangle(corner.left, taken, corner.right, stage.bottom) if is_beside else None
 
     def changing(self, step: Step) -> list[Trace]:
         """The labels, the bits that count, and the bits that are cut off."""
@@ -99,13 +103,9 @@ class TensorStage(StagePanel):
         rows += [_Row("")] * (self._count - len(rows))
         heights = [self._area.top + (i + 0.5) * self._row for i in range(len(rows))]
         labels, kept, cut = zip(*((row.label, row.kept, row.cut) for row in rows), strict=True)
-        held = f"lane {self._model.thread % WARP_SIZE} holds"
-        tiles = self._tiles or self._area
-        corner = tiles.left, tiles.top - 0.8 * self._letters.name
-        is_told = self._tiles is not None and multiplication(step) is not None
+        names, points = self._names(step)
         return [
-            words([corner], [held if is_told else ""], self._letters.small, self._palette.ink,
-                  "middle right", SANS),
+            words(points, names, self._letters.small, self._palette.ink, "middle right", SANS),
             words([(self._area.left, y) for y in heights], labels, self._letters.small,
                   self._palette.ink, "middle right", SANS),
             words([(self._line, y) for y in heights], kept, self._size, self._palette.ink,
@@ -114,25 +114,103 @@ class TensorStage(StagePanel):
                   "middle right"),
         ]  # fmt: skip
 
-    def shapes(self, step: Step) -> list[Shape]:
-        """The line after which bits are cut off, and the tiles with what is in the thread's lane.
+    def _names(self, step: Step) -> tuple[list[str], list[tuple[float, float]]]:
+        """Who multiplies, above the warp's lanes, and the names of the tiles; nothing elsewhere."""
+        call = next(filter(None, map(multiplication, self._model.recording.steps)), None)
+        if self._tiles is None or call is None:
+            return [""], [(self._area.left, self._area.top)]
+        texts = [f"warp {self._model.thread // WARP_SIZE}: {WARP_SIZE} lanes"]
+        half = 0.5 * GAP * self._letters.small
+        points = [(self._tiles.left, self._tiles.top + half)]
+        for name, (cells, _) in zip("abc", self._place_fragments(call), strict=True):
+            texts.append(f"<b>{name}</b> {cells.rows} × {cells.columns}")
+            points.append((cells.left, cells.top - half))
+        return texts if multiplication(step) is not None else [""] * len(texts), points
 
-        Of the tiles also the row and the column whose products are added up.
-        """
-        palette, path, frames, taken, held = self._palette, "", "", "", ""
-        call = multiplication(step)
-        if call is not None:
-            path = f"M{self._line:.1f},{self._area.top:.1f}V{self._area.bottom:.1f}"
-            frames, taken, held = self._draw_tiles(call)
-        kept, cut = self._draw_fields(step)
+    def _place_fragments(self, call: Call) -> list[tuple[Cells, Fragment]]:
+        """The cells of a, b and the sums: as a product on a blackboard, b above c, a left of it."""
+        area, gap = self._tiles or self._area, GAP * self._letters.small
+        fragments = [parse_fragment(call.texts[number]) for number in (1, 2, 3)]
+        a, b, c = (one for one in fragments if one is not None)
+        wide = (area.width - gap) / (a.columns + c.columns)
+        high = (area.height - 2 * gap) / (b.rows + c.rows)
+        wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
+        left, top = area.left + a.columns * wide + gap, area.top + b.rows * high + 2 * gap
+        places = (a, area.left, top), (b, left, area.top + gap), (c, left, top)
         return [
+            (Cells(x, y, wide, high, one.rows, one.columns), one) for one, x, y in places
+        ]  # fmt: skip
+
+    def shapes(self, step: Step) -> list[Shape]:
+        """The line after which bits are cut off, and above it the tiles, of which two make one.
+
+        Of the tiles also the row and the column whose products are added up, and what is in the
+        focused thread's lane.
+        """
+        palette, call = self._palette, multiplication(step)
+        turn = outer_iteration(self._model, step) or 0
+        kept, cut = self._draw_fields(step)
+        shapes = [
             outline(kept, palette.line, 0, palette.idle, "below"),
             outline(cut, palette.line, 0, palette.cell, "below"),
-            outline(path, palette.focus, 1.5),
-            outline(frames, palette.line, 1, palette.cell),
-            outline(taken, palette.faint, 0, palette.faint),
+            outline("" if call is None else
+                    f"M{self._line:.1f},{self._area.top:.1f}V{self._area.bottom:.1f}",
+                    palette.focus, 1.5),
+        ]  # fmt: skip
+        tiles = [] if call is None or self._tiles is None else self._place_fragments(call)
+        factors, sums, lines, lanes, own, arrows, frames, taken, held = (
+            self._draw_tiles(tiles) if tiles else [""] * 9
+        )
+        return [
+            *shapes,
+            outline(factors, palette.line, 0, palette.tiles[turn % len(palette.tiles)], "below"),
+            outline(sums, palette.line, 0, palette.done, "below"),
+            outline(lines, palette.paper, 0.7, layer="below"),
+            outline(lanes, palette.line, 0, palette.number, "below"),
+            outline(own, palette.focus, 3),
+            outline(arrows, palette.ink, 4),
+            outline(frames, palette.ink, 3),
+            outline(taken, palette.ink, 1.5),
             outline(held, palette.focus, 0, palette.focus),
         ]
+
+    def _draw_tiles(self, tiles: list[tuple[Cells, Fragment]]) -> tuple[str, ...]:
+        """Paths: factors, sums, lines between elements, the warp's lanes, the focused one, arrows.
+
+        Then frames of the tiles, the row and the column that are multiplied for the lane's first
+        sum, and the elements that the lane holds.
+        """
+        (a, _), (b, _), (c, sums) = tiles
+        area, lane = self._tiles or self._area, self._model.thread % WARP_SIZE
+        warp = Cells(
+            area.left, b.top, LANES_SHARE * a.columns * a.width / ACROSS,
+            (b.bottom - b.top) / (WARP_SIZE // ACROSS), WARP_SIZE // ACROSS, ACROSS,
+        )  # fmt: skip
+        arrows = ""
+        for start, end in (
+            ((a.right, (a.top + a.bottom) / 2), (c.left, (c.top + c.bottom) / 2)),
+            (
+                (b.left + ARROW_AT * (b.right - b.left), b.bottom),
+                (c.left + ARROW_AT * (c.right - c.left), c.top),
+            ),
+            ((warp.right, warp.bottom), (c.left, c.top)),
+        ):
+            length = min(HEAD, 0.6 * (c.left - a.right))
+            arrows += "M{},{}L{},{}".format(*map(px, (*start, *end)))
+            arrows += head(*start, *end, length)
+        held = ""
+        for cells, fragment in tiles:
+            places = zip(*(each[lane].tolist() for each in fragment.positions()), strict=True)
+            held += "".join(cells.path(i, j) for i, j in sorted(set(places)))
+        rows, columns = sums.positions()
+        row, column = int(rows[lane, 0]), int(columns[lane, 0])
+        return (
+            a.path(0, 0, a.rows, a.columns) + b.path(0, 0, b.rows, b.columns),
+            c.path(0, 0, c.rows, c.columns), a.lines() + b.lines() + c.lines(), warp.whole(),
+            warp.path(*divmod(lane, ACROSS)), arrows,
+            "".join(cells.path(0, 0, cells.rows, cells.columns) for cells, _ in tiles),
+            a.path(row, 0, 1, a.columns) + b.path(0, column, b.rows, 1), held,
+        )  # fmt: skip
 
     def _draw_fields(self, step: Step) -> tuple[str, str]:
         """Paths: behind each row the bits that an instruction's sum has, and those that are cut."""
@@ -144,37 +222,6 @@ class TensorStage(StagePanel):
                 kept += box(left, middle - half, self._line, middle + half)
                 cut += box(self._line, middle - half, right, middle + half)
         return kept, cut
-
-    def _draw_tiles(self, call: Call) -> tuple[str, str, str]:
-        """Paths: the tiles' frames, the row and column that are multiplied, the lane's elements.
-
-        They are as a product does on a blackboard: B above C, A left of it.
-        """
-        area = self._tiles
-        if area is None:
-            return "", "", ""
-        a, b, c = (parse_fragment(call.texts[number]) for number in (1, 2, 3))
-        assert a is not None
-        assert b is not None
-        assert c is not None
-        wide = (area.width - GAP) / (a.columns + c.columns)
-        high = (area.height - GAP) / (b.rows + c.rows)
-        wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
-        left, top = area.left + a.columns * wide + GAP, area.top + b.rows * high + GAP
-        places = ((a, area.left, top), (b, left, area.top), (c, left, top))
-        frames = taken = held = ""
-        lane = self._model.thread % WARP_SIZE
-        rows, columns = c.positions()
-        row, column = int(rows[lane, 0]), int(columns[lane, 0])
-        for fragment, x, y in places:
-            width, height = fragment.columns * wide, fragment.rows * high
-            frames += box(x, y, x + width, y + height)
-            cells = zip(*(each[lane].tolist() for each in fragment.positions()), strict=True)
-            for i, j in sorted(set(cells)):
-                held += box(x + j * wide, y + i * high, x + (j + 1) * wide, y + (i + 1) * high)
-        taken += box(area.left, top + row * high, left - GAP, top + (row + 1) * high)
-        taken += box(left + column * wide, area.top, left + (column + 1) * wide, top - GAP)
-        return frames, taken, held
 
     def _rows_needed(self) -> int:
         """The rows of the first instruction's sum; ALL_ROWS if nothing is added up."""

@@ -103,6 +103,7 @@ class WarpRows(StagePanel):
         everybody = np.ones(self.threads, np.bool_)
         idle, closed, ajar, ghost = self._gates(step)
         return [
+            outline(self._tracks(), palette.line, 0, palette.cell, "below"),
             outline(self._fill(step, everybody), palette.line, 1, palette.cell, "below"),
             outline(self._fill(step, runs & ~skips), palette.line, 0, palette.number, "below"),
             outline(self._fill(step, skips), palette.number, 2, layer="below"),
@@ -180,6 +181,15 @@ class WarpRows(StagePanel):
             lanes[: own.size] = own
             path += self._row(step, warp).fill(lanes[None, :])
         return path
+
+    def _tracks(self) -> str:
+        """The way of each warp, from where it runs through the gate."""
+        cells = self.cells
+        return "".join(
+            box(cells.left, self._middle(warp) - 0.5 * THICK * cells.height,
+                cells.left + self._way, self._middle(warp) + 0.5 * THICK * cells.height)
+            for warp in range(self.warps)
+        ) if self.has_gate else ""  # fmt: skip
 
     def _gate_box(self, top: float, bottom: float) -> Box:
         return self._gate, top, self._gate + POST, bottom

@@ -73,7 +73,11 @@ def test_the_bars_are_as_long_as_what_the_block_has_loaded(query: dict[str, Any]
         expected = [f"{name} loads {loads[step.number]:,}"]
         if name != "naive":
             expected.insert(0, f"naive loads {naive[step.number]:,}")
-        assert texts == expected
+        assert texts in (
+            expected,
+            [text.replace(" loads", "") for text in expected],
+            [expected[0].replace(" loads", ""), *expected[1:]],
+        )  # as there is room
         for shape, count in zip(
             panel.shapes(step)[3:], (naive[step.number], loads[step.number]), strict=True
         ):

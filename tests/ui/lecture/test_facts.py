@@ -57,7 +57,7 @@ def test_lanes_for_which_a_condition_does_not_hold_are_hollow() -> None:
     assert taking.sum() == 2 * 3, "the block's part of C"
     assert (taking == lecture.steps[step.number + 1].active).all()
     panel = lecture.panel(WarpRows)
-    _, full, hollow, *_ = panel.shapes(step)
+    _, _, full, hollow, *_ = panel.shapes(step)
     assert (full["fillcolor"], hollow["line"]["color"]) == (LIGHT.number, LIGHT.number)
     assert len(seen(full)) == 6
     assert len(seen(hollow)) == step.active.sum() - 6

@@ -10,7 +10,7 @@ from gpu.recorded import recordings
 from simulator import Step
 from tests.ui.lecture.lectures import Lecture, of_query, seen, spread
 from ui.drawing.look import Look, Stage
-from ui.lecture.grid_stage import GridStage
+from ui.lecture.grid_stage import WAVES, GridStage
 from ui.lecture.places import PlacesPanel
 
 GRID = Look(stage=Stage.GRID)
@@ -26,7 +26,8 @@ QUERIES = [
 
 
 def shapes(lecture: Lecture, step: Step) -> list[Any]:
-    return [seen(shape) for shape in lecture.panel(GridStage).shapes(step)]
+    drawn = lecture.panel(GridStage).shapes(step)
+    return [seen(shape) for shape in drawn if shape["path"].endswith("Z")]  # no arrows, no borders
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -103,17 +104,25 @@ def test_waves_are_counted() -> None:
     assert "1,024 blocks" in texts
 
 
-def test_the_waves_are_those_of_this_launch_and_of_large_matrices() -> None:
-    lecture = of_query(GRID, **QUERIES[0])
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_launch_of_some_waves_has_blocks_that_ran_that_run_and_that_wait(
+    query: dict[str, Any],
+) -> None:
+    lecture = of_query(GRID, **query)
     panel = lecture.panel(GridStage)
     size = panel._held * DEVICE.multiprocessors
-    for (_, waves, last), blocks in zip(panel._launches, (16, 1024 * 1024), strict=True):
-        assert (waves - 1) * size < blocks <= waves * size
-        assert (waves - 1 + last) * size == pytest.approx(blocks)
-    texts = panel._wave_words()
-    assert f"{panel._launches[1][1]:,} waves" in texts[1]
-    bars = panel._wave_shapes()
-    assert [len(seen(shape)) > 1 for shape in bars] == [True, True]
+    waves = panel._large_waves()
+    blocks = waves.size
+    assert WAVES * size <= blocks < (WAVES + 1) * size
+    ran, running, waiting, *_ = panel._large_shapes()
+    cells, area = panel._blocks, panel._blocks.width * panel._blocks.height
+    for shape, count in zip((ran, running, waiting), (size, size, blocks - 2 * size), strict=True):
+        drawn = sum((right - left) * (low - top) for left, top, right, low in seen(shape))
+        assert drawn / area == pytest.approx(count, rel=0.15), "rounded to a tenth of a pixel"
+    assert panel._wave_numbers()[0] == ["1", "2", "3"]
+    last = (blocks - 2 * size) / size
+    assert f"the last {100 * last:.0f}% full" in panel._describe_large()
+    assert cells.bottom <= lecture.sheet.areas.stage.bottom + 1
 
 
 @pytest.mark.parametrize("piece", [0, 1])

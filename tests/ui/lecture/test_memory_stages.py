@@ -304,9 +304,11 @@ def test_a_step_that_asks_nothing_of_shared_memory_says_so() -> None:
 
 
 def lanes_of(panel: ThreadsStage, step: Step, which: int) -> set[int]:
-    """The threads whose cells a shape of the stage fills."""
+    """The threads whose cells a shape of the stage fills, from 0 for that of all lanes."""
     found, width = [], panel.rows.cells.width
-    for left, top, right, bottom in seen(panel.shapes(step)[which]):  # small neighbours are joined
+    for left, top, right, bottom in seen(
+        panel.shapes(step)[1 + which]
+    ):  # small neighbours are joined
         for i in range(round((right - left) / width) or 1):
             found.append(panel.hit(step, left + (i + 0.5) * width, (top + bottom) / 2))
     assert all(hit is not None and hit.name == "thread" for hit in found)
@@ -352,11 +354,11 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
             set(range(total)) if is_open else running - waits - hollow
         )  # fmt: skip
         assert hollow <= running
-        assert panel.hit(step, *centre(seen(panel.shapes(step)[4])[0])) == Hit(
+        assert panel.hit(step, *centre(seen(panel.shapes(step)[5])[0])) == Hit(
             "thread", lecture.model.thread
         )
-        assert bool(seen(panel.shapes(step)[5])) == (bool(waits) and not is_open)
-        assert panel.shapes(step)[7]["path"].count("M") == (2 if is_open else 1)  # its leaves
+        assert bool(seen(panel.shapes(step)[6])) == (bool(waits) and not is_open)
+        assert panel.shapes(step)[8]["path"].count("M") == (2 if is_open else 1)  # its leaves
         text = text_of(lecture, step, ThreadsStage)
         states = panel.changing(step)[-1]["text"]
         assert [state == "waits" for state in states] == [

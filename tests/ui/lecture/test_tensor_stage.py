@@ -107,7 +107,7 @@ def test_the_bits_add_up_to_what_the_simulator_stores(wide: bool, sums: str, thr
     assert any(result in access.values for access in stored.accesses)
 
 
-def test_the_tiles_show_what_the_lane_holds() -> None:
+def test_two_whole_tiles_make_a_third_and_show_what_the_lane_holds() -> None:
     """Eight elements of each tile, as an H200 holds them, and the row and column of x[0]."""
     scene = lecture(False, 5)
     [step] = [step for step in scene.steps if multiplication(step) is not None]
@@ -118,7 +118,8 @@ def test_the_tiles_show_what_the_lane_holds() -> None:
     a, b, c = seen(frames)
     assert round((row_top - a[1]) / (a[3] - a[1]) * 16) == 1
     assert round((column_left - b[0]) / (c[2] - c[0]) * 16) == 2
-    assert scene.drawn(step, TensorStage)[0][0]["text"] == ["lane 5 holds"]
+    names = scene.drawn(step, TensorStage)[0][0]["text"]
+    assert names == ["warp 0: 32 lanes", *(f"<b>{name}</b> 16 × 16" for name in "abc")]
 
 
 @pytest.mark.deep
