@@ -176,24 +176,39 @@ def import_graph(*layers: str) -> dict[str, set[str]]:
     return graph
 
 
-ROOMS = [("simulator", room) for room in SIMULATOR] + [("ui", room) for room in UI]
+# What the folders of gpu/ may import of each other.
+GPU = {"cuda": set(), "scale": {"cuda"}, "shapes": {"cuda"}, "trace": {"cuda"}}
+FOLDERS = [("simulator", folder) for folder in SIMULATOR] + [("ui", folder) for folder in UI]
 
 
-@pytest.mark.parametrize(("layer", "room"), ROOMS)
-def test_rooms_know_only_those_below(layer: str, room: str) -> None:
+@pytest.mark.parametrize(("layer", "folder"), FOLDERS)
+def test_folders_know_only_those_below(layer: str, folder: str) -> None:
     graph = import_graph(layer)
-    inside = [name for name in graph if name.split(".")[1:2] == [room]]
-    assert inside, room
+    inside = [name for name in graph if name.split(".")[1:2] == [folder]]
+    assert inside, folder
     known = {target for name in inside for target in graph[name]}
-    assert layer not in known, "its face rests on all rooms"
+    assert layer not in known, "its face rests on all folders"
     below = SIMULATOR if layer == "simulator" else UI
-    assert {target.split(".")[1] for target in known} - {room} <= below[room]
+    assert {target.split(".")[1] for target in known} - {folder} <= below[folder]
 
 
-@pytest.mark.parametrize(("layer", "rooms"), [("simulator", SIMULATOR), ("ui", UI)])
-def test_every_room_is_listed(layer: str, rooms: dict[str, set[str]]) -> None:
+@pytest.mark.parametrize("folder", GPU)
+def test_measurements_on_a_gpu_do_not_know_each_other(folder: str) -> None:
+    graph = import_graph("gpu")
+    inside = [name for name in graph if name.startswith(f"gpu.{folder}.")]
+    assert inside, folder
+    known = {target.split(".")[1] for name in inside for target in graph[name] if "." in target}
+    assert known & GPU.keys() <= {folder} | GPU[folder]
+
+
+def test_every_folder_of_gpu_is_listed() -> None:
+    assert {path.parent.name for path in ROOT.glob("gpu/*/__init__.py")} == GPU.keys()
+
+
+@pytest.mark.parametrize(("layer", "folders"), [("simulator", SIMULATOR), ("ui", UI)])
+def test_every_folder_is_listed(layer: str, folders: dict[str, set[str]]) -> None:
     found = {name.split(".")[1] for name in import_graph(layer) if "." in name}
-    assert found - {"__main__"} == rooms.keys()
+    assert found - {"__main__"} == folders.keys()
 
 
 def test_host_code_is_read_without_libclang_and_for_few() -> None:
@@ -216,7 +231,7 @@ def test_no_imports_run_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_few_rooms_import_a_library_of_pages(library: str) -> None:
+def test_few_folders_import_a_library_of_pages(library: str) -> None:
     paths = [path for path in modules(ROOT / "ui") if library in set(imported(path))]
     users = {path.relative_to(ROOT / "ui").with_suffix("").parts[0] for path in paths}
     assert users == LIBRARIES[library]

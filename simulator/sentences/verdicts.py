@@ -188,6 +188,11 @@ def pad(array: str) -> str:
     return f"Pad the rows of {array}, or swap its indices."
 
 
+def accesses(first: int, second: int) -> str:
+    """Where the two accesses of a race are."""
+    return f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
+
+
 def low_intensity(own: float, tiled: float) -> str:
     """Values come from global memory more often than in the tiled kernel."""
     return (

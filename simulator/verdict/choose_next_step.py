@@ -64,9 +64,8 @@ def _hazard(found: FoundHazard) -> str:
         case = "blocks"
     if hazard.kind in RACES and hazard.space is MemorySpace.SHARED:
         case = "shared"
-    first, second = hazard.lines[0], hazard.lines[-1]
-    where = f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
-    advice = hazard.kind.next_step(case, accesses=where)
+    accesses = verdicts.accesses(hazard.lines[0], hazard.lines[-1])
+    advice = hazard.kind.next_step(case, accesses=accesses)
     return f"{advice}: {hazard.message}{_at(found.sizes)}"
 
 
