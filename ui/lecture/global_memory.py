@@ -6,7 +6,7 @@ Where there is little room, as on a phone or on one of two sides, it is a map wi
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 
@@ -48,6 +48,7 @@ LARGEST = 4.0  # of a number's height, a cell's width and height at most
 STRETCH = 3.5  # a cell of a map without numbers, its longer side by its shorter, at most
 PAST = 0.45  # of a tile's colour, that of a tile that was used before
 CORNER_WIDTH = 7.0  # of a small letter, what bars of loads need left of B at least
+NOTE = 1.3  # of a number's height, the field behind one that is written on C
 ARROW = 9.0  # pixels, the head of the path along K
 
 
@@ -74,6 +75,7 @@ class GlobalMemoryPanel:
         self._block = np.zeros(product.M * product.N, np.bool_) if last is None else (
             last.reshape(-1)
         )  # fmt: skip
+        self._note = self._place_note()
         self._cell_lines, self._focus_lines = self._draw_cell_lines(), self._draw_focus_lines()
         self._block_bounds = _bounds(self._maps[product.C], np.flatnonzero(self._block))
 
@@ -189,6 +191,42 @@ class GlobalMemoryPanel:
             words(cells.centres(), self._reader.texts(step, self._arrays[name]),
                   self._sizes[name], self._palette.ink, meta="far numbers")
             for name, cells in self._maps.items() if self._sizes[name]
+        ] + self._write_note(step)  # fmt: skip
+
+    def _place_note(self) -> Rectangle | None:
+        """Where the focused thread's value in C is written, if no number has room in C's cells.
+
+        It is under the thread's cell, or above it where C ends.
+        """
+        name, focus, size = self._product.C, focus_cell(self._model), self._letters.number
+        if focus is None or self._sizes[name]:
+            return None
+        cells = self._maps[name]
+        left, top, _, bottom = cells.box(*focus)
+        longest = self._reader.longest(self._arrays[name])
+        width, height = number_width(longest, size), NOTE * size
+        left = min(left, cells.right - width)
+        below = bottom + GAP / 2
+        top = below if below + height <= cells.bottom else top - GAP / 2 - height
+        has_room = left >= cells.left - 1 and top >= cells.top - 1
+        return Rectangle(left, top, left + width, top + height) if has_room else None
+
+    def _noted(self, step: Step) -> str:
+        """The focused thread's value in C, once it is stored, where the cells have no numbers."""
+        stored, focus = step.stored.get(self._product.C), focus_cell(self._model)
+        if stored is None or focus is None or self._note is None:
+            return ""
+        cell = focus[0] * self._product.N + focus[1]
+        text = self._reader.texts(step, self._arrays[self._product.C])[cell]
+        return text if stored.reshape(-1)[cell] else ""
+
+    def _write_note(self, step: Step) -> list[Trace]:
+        if self._note is None:
+            return []
+        middle = self._note.left + GAP, (self._note.top + self._note.bottom) / 2
+        return [
+            words([middle], [self._noted(step)], self._letters.number, self._palette.ink,
+                  "middle right", meta="stored")
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -218,6 +256,8 @@ class GlobalMemoryPanel:
             outline(own, palette.focus, 3),
             outline(self._focus_lines, palette.focus, 2),
             outline(self._path_along_k(step), palette.faint, 1.5, palette.faint),
+            outline(box(*astuple(self._note)) if self._note is not None and self._noted(step)
+                    else "", palette.focus, 2, palette.focus_fill, "below"),
             outline(self._racing(step), palette.focus, 3, dash="dot"),
             outline(self._wrong(step), palette.focus, 0, palette.focus),
         ]  # fmt: skip

@@ -312,3 +312,26 @@ def test_the_sums_of_one_thread_are_framed_and_its_factors_lead_to_the_sum_they_
     assert all(
         tiled.panel(CrossingsPanel).shapes(step)[0]["path"] == "M0,0Z" for step in tiled.steps
     )
+
+
+@pytest.mark.parametrize(("size", "tile", "thread"), [(8, 4, 0), (32, 8, 7), (4, 2, 1)])
+def test_a_stored_value_is_read_in_c_whether_or_not_its_cells_have_room(
+    size: int, tile: int, thread: int
+) -> None:
+    lecture = of_query(
+        kernel="tiled", M=size, N=size, K=size, TILE=tile, bx=1, by=1, tx=thread, ty=thread
+    )  # fmt: skip
+    panel = lecture.panel(GlobalMemoryPanel)
+    store = lecture.steps_of("C[row * N + col] =")[0]
+    [access] = [one for one in store.accesses if one.kind is AccessKind.STORE]
+    value = f"{access.values[lecture.model.thread]:g}"
+    notes = [
+        trace["text"] for step in (lecture.steps[store.number - 1], store)
+        for trace in panel.changing(step) if trace.get("meta") == "stored"
+    ]  # fmt: skip
+    if size > 4:
+        assert notes == [[SPACE], [value]]
+    else:  # each cell has its number
+        assert not notes
+        cell = (tile + thread) * size + tile + thread
+        assert panel.changing(store)[-1]["text"][cell] == value
