@@ -172,8 +172,8 @@ def test_the_choosers_waves_are_its_tables_or_its_rule() -> None:
 
 def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     one, base = counted(TRANSPOSED_32, 0.26), counted(PADDED_32, 0.75)
-    found = traced_counts.set_beside(one, base)
-    assert [(beside.pair.phase.name, beside.unit) for beside in found] == [
+    found = traced_counts.compare_phases(one, base)
+    assert [(phase.pair.phase.name, phase.unit) for phase in found] == [
         ("copy", Unit.SECTORS), ("copy", Unit.WAVEFRONTS), ("inner loop", Unit.WAVEFRONTS),
         ("store", Unit.SECTORS),
     ]  # fmt: skip
@@ -187,8 +187,8 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     assert "merges loads" in merged
     # 32 warps, 26% of 1,056 wavefronts and 33 of the copy
     assert "the 32 warps of a multiprocessor want 9,842 in the 10,036 cycles" in merged
-    ring = next(one for one in traced_counts.draw_beside(found).data if "simulator" in one.name)
-    assert list(ring.x) == [beside.counted for beside in found]
+    ring = next(one for one in traced_counts.draw_compared(found).data if "simulator" in one.name)
+    assert list(ring.x) == [phase.counted for phase in found]
     table = traced_counts.build_table(found, one, base)
     assert [row["Counted, for the same work"] for row in table][2] == "16.5 ×"
     assert traced_counts.explain_elsewhere(one) == ""
@@ -219,7 +219,7 @@ def test_what_does_not_go_together_has_a_reason(
     base = counted(dataclasses.replace(PADDED_32, blocks=launches[1]))
     [reason] = [
         text
-        for text in traced_counts.explain(traced_counts.set_beside(one, base), one, base)
+        for text in traced_counts.explain(traced_counts.compare_phases(one, base), one, base)
         if text.startswith("**Inner loop")
     ]
     assert sentence in reason
@@ -233,13 +233,13 @@ def test_a_busy_port_holds_up_global_memory_too() -> None:
         for phase in TRANSPOSED_32.phases
     )
     one, base = counted(dataclasses.replace(TRANSPOSED_32, phases=slower)), counted(PADDED_32)
-    sentence = traced_counts.explain(traced_counts.set_beside(one, base), one, base)
+    sentence = traced_counts.explain(traced_counts.compare_phases(one, base), one, base)
     copy, _, _, store = sentence
     for sentence in (copy, store):
         assert "through the same port as shared memory" in sentence
         assert "16.5 × as many wavefronts" in sentence  # (1,056 + 33) of (64 + 2)
     same = counted(dataclasses.replace(PADDED_32, phases=slower))
-    _, _, _, store = traced_counts.explain(traced_counts.set_beside(same, base), same, base)
+    _, _, _, store = traced_counts.explain(traced_counts.compare_phases(same, base), same, base)
     assert "how long a warp waits until it can" in store
 
 

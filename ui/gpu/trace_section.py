@@ -276,18 +276,18 @@ def _show_counts(found: Traced, pair: tuple[Trace, Trace]) -> None:
     except NotPredictedError as error:
         st.markdown(plain_text(str(error)))
         return
-    beside = traced_counts.set_beside(one, base)
-    if not beside:
+    compared = traced_counts.compare_phases(one, base)
+    if not compared:
         st.markdown("These two have no phase in common that asks a memory for something.")
         return
-    for sentence in traced_counts.explain(beside, one, base):
+    for sentence in traced_counts.explain(compared, one, base):
         st.markdown(sentence)
     _plot(
-        traced_counts.draw_beside(beside, text_colour()), f"{found.key}_{COUNTS}",
-        traced_counts.describe_beside(beside),
+        traced_counts.draw_compared(compared, text_colour()), f"{found.key}_{COUNTS}",
+        traced_counts.describe_compared(compared),
     )  # fmt: skip
     st.table(
-        traced_counts.build_table(beside, one, base), border="horizontal",
+        traced_counts.build_table(compared, one, base), border="horizontal",
         alt="What a warp asks for in each phase, and its cycles",
     )  # fmt: skip
     for side in (one, base):

@@ -107,7 +107,7 @@ def _phase_of(line: int, trace: Trace) -> TracedPhase | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ComparedPhase:
     """A phase of two kernels: how many times as much is counted, and how many times as long."""
 
     pair: PhasePair
@@ -127,7 +127,7 @@ class Beside:
         return self.counted is not None and is_near(self.counted, self.clocked)
 
 
-def set_beside(one: CountedLaunch, base: CountedLaunch) -> list[Beside]:
+def compare_phases(one: CountedLaunch, base: CountedLaunch) -> list[ComparedPhase]:
     """Each phase of both in which either asks a memory for something, in the order of the code."""
     work, base_work = multiply_adds(one.trace), multiply_adds(base.trace)
     found = []
@@ -139,11 +139,11 @@ def set_beside(one: CountedLaunch, base: CountedLaunch) -> list[Beside]:
             for_work = count * pair.phase.visits / work
             base_for_work = base_count * pair.base.visits / base_work
             counted = for_work / base_for_work if count and base_count else None
-            found.append(Beside(pair, unit, count, base_count, counted))
+            found.append(ComparedPhase(pair, unit, count, base_count, counted))
     return found
 
 
-def draw_beside(found: Sequence[Beside], ink: str = rows.INK) -> go.Figure:
+def draw_compared(found: Sequence[ComparedPhase], ink: str = rows.INK) -> go.Figure:
     """Draw for each phase how many times as much is counted, a ring, and clocked, a diamond."""
     shown = [one for one in found if one.counted is not None]
     figure = go.Figure()
@@ -178,7 +178,7 @@ def draw_beside(found: Sequence[Beside], ink: str = rows.INK) -> go.Figure:
     return figure
 
 
-def describe_beside(found: Sequence[Beside]) -> str:
+def describe_compared(found: Sequence[ComparedPhase]) -> str:
     """The picture in words, for a screen reader."""
     return "; ".join(
         f"{_name(one)}: {_times(one.counted)} counted, {_times(one.clocked)} by the clock"
@@ -187,26 +187,26 @@ def describe_beside(found: Sequence[Beside]) -> str:
     )
 
 
-def explain(found: Sequence[Beside], one: CountedLaunch, base: CountedLaunch) -> list[str]:
+def explain(found: Sequence[ComparedPhase], one: CountedLaunch, base: CountedLaunch) -> list[str]:
     """A sentence for each phase: what is counted and clocked, and why the two do not go together.
 
     Reasons are drawn from what was counted and measured; where these give none, it says so.
     """
     return [
-        f"**{_name(beside)[:1].upper()}{_name(beside)[1:]}**: {_ratio(beside.counted)} counted, "
-        f"{_ratio(beside.clocked)} by the clock. {_why(beside, one, base)}"
-        for beside in found
-        if beside.counted is not None
+        f"**{_name(phase)[:1].upper()}{_name(phase)[1:]}**: {_ratio(phase.counted)} counted, "
+        f"{_ratio(phase.clocked)} by the clock. {_why(phase, one, base)}"
+        for phase in found
+        if phase.counted is not None
     ]
 
 
-def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
-    counted, clocked = beside.counted or 0.0, beside.clocked
-    kind = beside.pair.phase.kind
-    if beside.goes_together:
-        return " ".join(["They go together.", *_busy(beside, one)])
-    if beside.unit is Unit.SECTORS:
-        return f"They do not go together: {_why_moved(beside, one, base)}"
+def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
+    counted, clocked = phase.counted or 0.0, phase.clocked
+    kind = phase.pair.phase.kind
+    if phase.goes_together:
+        return " ".join(["They go together.", *_busy(phase, one)])
+    if phase.unit is Unit.SECTORS:
+        return f"They do not go together: {_why_moved(phase, one, base)}"
     if kind is not Kind.COMPUTE:
         return (
             "They do not go together: a warp goes on once it has asked for a store. This "
@@ -225,10 +225,10 @@ def _why(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
         )
     if not is_near(left, clocked):
         sentences.append(_why_rest(left > clocked, one, base))
-    return " ".join([*sentences, *_busy(beside, one)])
+    return " ".join([*sentences, *_busy(phase, one)])
 
 
-def _why_moved(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
+def _why_moved(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
     """Why what is moved to or from global memory takes another time than its sectors say.
 
     A multiprocessor has one port to its L1 cache and shared memory (see gpu.bounds).
@@ -236,13 +236,13 @@ def _why_moved(beside: Beside, one: CountedLaunch, base: CountedLaunch) -> str:
     asked = one.wavefronts / multiply_adds(one.trace)
     base_asked = base.wavefronts / multiply_adds(base.trace)
     ratio = asked / base_asked if base_asked else 0.0
-    too_long = beside.clocked > (beside.counted or 0.0)
+    too_long = phase.clocked > (phase.counted or 0.0)
     if ratio and not is_near(ratio, 1.0) and (ratio > 1) is too_long:
         return (
             "global memory is reached through the same port as shared memory, and this kernel asks "
             f"shared memory for {_times(ratio)} as many wavefronts for the same work."
         )
-    if beside.pair.phase.kind is Kind.STORE:
+    if phase.pair.phase.kind is Kind.STORE:
         return "a count says how much is stored, not how long a warp waits until it can."
     return (
         "a count says how much is asked for, not how long it takes. Caches answer some sectors "
@@ -268,23 +268,21 @@ def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
     return "Neither the simulator's counts nor the hardware's say what else makes it longer."
 
 
-def _busy(beside: Beside, one: CountedLaunch) -> list[str]:
+def _busy(phase: ComparedPhase, one: CountedLaunch) -> list[str]:
     """A sentence where shared memory, which serves a wavefront a cycle, explains a tile's time.
 
     While a warp goes through a tile, so do all others of its multiprocessor, whatever phase they
     are at. Each bank gives 32 bits in a cycle (CUDA C++ Programming Guide, shared memory of compute
     capability 5.x and later): a wavefront is what a cycle serves.
     """
-    if beside.unit is not Unit.WAVEFRONTS or beside.pair.phase.kind is not Kind.COMPUTE:
+    if phase.unit is not Unit.WAVEFRONTS or phase.pair.phase.kind is not Kind.COMPUTE:
         return []
     tile = [phase for phase in one.trace.phases if phase.visits > 1 and phase.k is None]
-    wanted, cycles = (
-        one.wavefronts * one.warps_at_once,
-        sum(lifetime_cycles(phase) for phase in tile),
-    )
+    wanted = one.wavefronts * one.warps_at_once
+    cycles = sum(map(lifetime_cycles, tile))
     if not cycles or not BUSY[0] <= wanted / cycles <= BUSY[1]:
         return []
-    visits = beside.pair.phase.visits
+    visits = phase.pair.phase.visits
     return [
         "The port to shared memory is what limits it: it serves a wavefront a cycle, and the "
         f"{one.warps_at_once:,} warps of a multiprocessor want {wanted / visits:,.0f} in the "
@@ -293,22 +291,22 @@ def _busy(beside: Beside, one: CountedLaunch) -> list[str]:
 
 
 def build_table(
-    found: Sequence[Beside], one: CountedLaunch, base: CountedLaunch
+    found: Sequence[ComparedPhase], one: CountedLaunch, base: CountedLaunch
 ) -> list[dict[str, str]]:
     """Build a row for each phase and memory: counts and cycles of both kernels, and ratios."""
     name, base_name = (variant_phrase(each.trace.kernel) for each in (one, base))
     return [
         {
-            "Phase": beside.pair.phase.name,
-            "Counted": beside.unit.value,
-            f"{name}, a warp": f"{beside.count:,.1f}",
-            f"{base_name}, a warp": f"{beside.base_count:,.1f}",
-            f"{name}, cycles": f"{beside.pair.phase.cycles:,.0f}",
-            f"{base_name}, cycles": f"{beside.pair.base.cycles:,.0f}",
-            "Counted, for the same work": _times(beside.counted),
-            "Clocked": _times(beside.clocked),
+            "Phase": phase.pair.phase.name,
+            "Counted": phase.unit.value,
+            f"{name}, a warp": f"{phase.count:,.1f}",
+            f"{base_name}, a warp": f"{phase.base_count:,.1f}",
+            f"{name}, cycles": f"{phase.pair.phase.cycles:,.0f}",
+            f"{base_name}, cycles": f"{phase.pair.base.cycles:,.0f}",
+            "Counted, for the same work": _times(phase.counted),
+            "Clocked": _times(phase.clocked),
         }
-        for beside in found
+        for phase in found
     ]
 
 
@@ -327,8 +325,8 @@ def explain_elsewhere(one: CountedLaunch) -> str:
     )
 
 
-def _name(beside: Beside) -> str:
-    return f"{beside.pair.phase.name}, {beside.unit}"
+def _name(phase: ComparedPhase) -> str:
+    return f"{phase.pair.phase.name}, {phase.unit}"
 
 
 def _ratio(ratio: float | None) -> str:
