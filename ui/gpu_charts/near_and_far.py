@@ -9,7 +9,7 @@ from gpu.device import Device
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 
-HEIGHT = 320  # pixels
+HEIGHT = 284  # pixels
 MARGIN = {"l": 50, "r": 56, "t": 4, "b": 128}  # pixels: the words are below the road
 UNDER = 14  # pixels from the road to the words
 STEP = 5  # pixels across a dot of the road

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator.broken_file import Broken
-from ui.drawing.palette import css_charts_on_paper
+from ui.drawing.palette import PALETTES, css_charts_on_paper
 from ui.glossary.component import draw_glossary, explain_words
 from ui.gpu.gpu_results import CHART_CONFIG, text_colour
 from ui.lessons import charts, markup, picture
@@ -45,7 +45,7 @@ from ui.scene.stepper import bring_plotly
 from ui.step.state import step_state
 from ui.view import presets
 from ui.view.view_url import View
-from ui.web_page.browser import picture_look
+from ui.web_page.browser import browser_theme, picture_look
 from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
 from ui.web_page.style import draw_style
@@ -58,7 +58,11 @@ LESSON, NUMBERS = "lesson", "numbers"  # of the address; the latter gives a clas
 
 def draw_page() -> None:
     """Draw the page."""
-    draw_style(read_web("page.css", "lesson.css") + css_charts_on_paper())
+    paper = PALETTES[browser_theme()].paper  # white on the dark theme's orange is too faint
+    draw_style(
+        read_web("page.css", "lesson.css") + css_charts_on_paper()
+        + f".stMain [data-testid^=stBaseButton-primary] {{ color: {paper}; }}"
+    )  # fmt: skip
     visit = restore_visit()
     lesson = draw_controls(visit)
     remember_progress(visit.book)  # before what takes long: a reader may leave meanwhile
