@@ -108,7 +108,12 @@ def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | N
         form, tile, is_right = _right_form(kernel, host, shapes)
         if is_right:
             form = _completed(kernel, host, form, tile, task)
-            if task is not None or _holds(kernel, form):
+            if task == "" or _holds(kernel, form):
+                return form
+            whole = _in_whole_tiles(form, tile)
+            if whole != form and _holds(kernel, whole):
+                return whole
+            if task is not None:
                 return form
     found = _discover(kernel, host, [task] if task is not None and task in TASKS else ())
     fit = found.task if found is not None else None
@@ -254,6 +259,20 @@ def _sized(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> tuple[Ar
     if side > LARGE_TILE and inner in sizes and inner not in (roles["M"], roles["N"]):
         sizes[inner] = 2 * (TILE_SIDE if by_tiles else SIZE)
     return with_numbers(form.arguments, sizes)
+
+
+def _in_whole_tiles(form: LaunchForm, tile: BlockTile | None) -> LaunchForm:
+    """The form with the next larger sizes that a tile divides: without a guard it asks for them."""
+    if tile is None:
+        return form
+    roles = dict(form.roles)
+    sides = {roles.get("M"): tile.rows, roles.get("N"): tile.columns}
+    sizes = {
+        one.name: -(-int(one.value) // sides[one.name]) * sides[one.name]
+        for one in form.arguments
+        if isinstance(one, NumberArgument) and one.name in sides and one.value.isdigit()
+    }
+    return replace(form, arguments=with_numbers(form.arguments, sizes))
 
 
 def _with_blocks(kernel: Kernel, form: LaunchForm) -> LaunchForm:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from simulator.language.ctype import Vector
-from simulator.language.tree import Binary, Dereference, Index, Kernel, Load, Loop, Name
-from simulator.language.visit import expressions_of, expressions_within, subexpressions, walk
+from simulator.language.tree import Binary, Builtin, Kernel, Load, Loop, Name
+from simulator.language.visit import (
+    expressions_of,
+    expressions_within,
+    read_variable,
+    subexpressions,
+    walk,
+)
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.sentences import verdicts
 from simulator.verdict.form import LaunchForm
-from simulator.verdict.parameters import axes_used
+from simulator.verdict.parameters import axes_used, vector_length
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -42,7 +47,7 @@ def limit(
         and (not has_guard(kernel, form) or _only_drops(failed, hazards))
     ):
         return verdicts.whole_tiles(tiles, _lines_to_guard(failed, hazards))
-    length = _vector_length(kernel)
+    length = vector_length(kernel)
     if length > 1 and (
         all(any(size % length for _, size in sizes) for sizes in at)
         and not any(size % length for one in right for _, size in one.sizes)
@@ -62,15 +67,28 @@ def _only_drops(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> 
 
 
 def has_guard(kernel: Kernel, form: LaunchForm) -> bool:
-    """Whether a kernel compares something with a size, other than a loop's counter."""
+    """Whether a kernel compares something with a size, other than a loop's counter.
+
+    A counter that starts with the same number in all threads keeps none of them from an access.
+    """
     sizes = {what for _, what in form.roles}
+    statements = list(walk(kernel.body))
+    counters = {one.variable for one in statements if isinstance(one, Loop) and _starts_alike(one)}
     return any(
         isinstance(one, Binary) and one.operator in COMPARISONS and _names(one) & sizes
-        for statement in walk(kernel.body)
+        and counters.isdisjoint({read_variable(one.left), read_variable(one.right)})
+        for statement in statements
         for root in expressions_of(statement)
         if not (isinstance(statement, Loop) and root is statement.condition)
         for one in subexpressions(root)
-    )
+    )  # fmt: skip
+
+
+def _starts_alike(loop: Loop) -> bool:
+    """Whether a loop's counter starts with the same number in all threads."""
+    return loop.variable is not None and loop.start is not None and not any(
+        isinstance(one, Load | Builtin) for one in expressions_within(loop.start)
+    )  # fmt: skip
 
 
 def _names(expression: Binary) -> set[str]:
@@ -79,16 +97,6 @@ def _names(expression: Binary) -> set[str]:
         for one in subexpressions(expression)
         if isinstance(one, Load) and isinstance(one.lvalue, Name)
     }
-
-
-def _vector_length(kernel: Kernel) -> int:
-    """The elements that its longest access of memory takes."""
-    lengths = [
-        one.ctype.length
-        for one in expressions_within(kernel.body)
-        if isinstance(one, Load | Dereference | Index) and isinstance(one.ctype, Vector)
-    ]
-    return max(lengths, default=1)
 
 
 def _lines_to_guard(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> list[int]:

@@ -16,7 +16,9 @@ from simulator.language.tree import (
     Binary,
     Builtin,
     Call,
+    Dereference,
     Expression,
+    Index,
     Kernel,
     Literal,
     Load,
@@ -142,6 +144,16 @@ def with_factors(
 def bare_name(name: str) -> str:
     """A parameter's name without what says where its array is: "a" of d_A and A_dev."""
     return BARE_NAME.sub("", name).lower()
+
+
+def vector_length(kernel: Kernel) -> int:
+    """The elements that a kernel's longest access of memory takes; 1 without short vectors."""
+    lengths = [
+        one.ctype.length
+        for one in expressions_within(kernel.body)
+        if isinstance(one, Load | Dereference | Index) and isinstance(one.ctype, Vector)
+    ]
+    return max(lengths, default=1)
 
 
 def axes_used(kernel: Kernel, name: str) -> set[str]:

@@ -23,6 +23,7 @@ from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results
 from simulator.verdict.form import LaunchForm, NumberArgument, with_fractions
 from simulator.verdict.launches import build_launch, known_values
+from simulator.verdict.parameters import vector_length
 from simulator.verdict.sizes import TILE_SIDE
 from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
 
@@ -91,7 +92,9 @@ class Probe:
         self._result = self._roles[self._task.results[0]]
         given = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
         self._end = time.process_time() + ALL_SECONDS
-        self._multiple = TILE_SIDE if calls(kernel.body, FRAGMENT_FUNCTIONS) else 1
+        self._multiple = (
+            TILE_SIDE if calls(kernel.body, FRAGMENT_FUNCTIONS) else vector_length(kernel)
+        )
         self._free = [self._roles[role] for role in self._task.sizes if self._roles[role] in given]
 
     def block_is_right(self, is_patient: bool = True) -> bool:

@@ -720,3 +720,49 @@ def test_a_grid_of_the_host_that_rounds_down_has_blocks() -> None:
 def test_warps_with_numbers_are_several() -> None:
     wrong = TILES.replace("i += 16", "i += 32")
     assert guessed(wrong).block == ("128", "1", "1")
+
+
+# Without a guard, so that a launch whose tiles do not divide its sizes is none of theirs.
+ODD_TILES = """#define SIDE 12
+__global__ void f(const float* A, const float* B, float* C, int M, int N, int K) {
+    int row = (blockIdx.y * SIDE + threadIdx.y) * 4, col = (blockIdx.x * SIDE + threadIdx.x) * 4;
+    for (int i = row; i < row + 4; ++i)
+        for (int j = col; j < col + 4; ++j) {
+            float sum = 0;
+            for (int k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = sum;
+        }
+}
+"""
+FOURS = """__global__ void f(const float* A, const float* B, float* C, int M, int N, int K) {
+    int row = blockIdx.y * 16 + threadIdx.y, col = (blockIdx.x * 16 + threadIdx.x) * 4;
+    float4 sum = make_float4(0, 0, 0, 0);
+    float left = A[row * K];
+    for (int k = 1; k <= K; ++k) {
+        float4 right = *(const float4*)&B[(k - 1) * N + col];
+        sum.x += left * right.x; sum.y += left * right.y;
+        sum.z += left * right.z; sum.w += left * right.w;
+        if (k < K) left = A[row * K + k];
+    }
+    *(float4*)&C[row * N + col] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "faulty", "sizes"),
+    [
+        (ODD_TILES, ("k = 0;", "k = 1;"), "48 divides M and N"),
+        (FOURS, ("A[row * K + k]", "A[row * K + k - 1]"), "16 divides M and K, and 64 divides N"),
+    ],
+)
+def test_a_kernel_without_a_guard_is_launched_by_whole_tiles(
+    text: str, faulty: tuple[str, str], sizes: str
+) -> None:
+    verdict = judged(text)
+    assert verdict.state is State.LIMITED, verdict.next_step
+    assert sizes in verdict.next_step
+    wrong = compiled(text.replace(*faulty))
+    found = judge(UserKernel(wrong.text, "f", guessed(text)), wrong)
+    assert found.checks[0].state is CheckState.WRONG
+    assert found.state is State.HAZARD
