@@ -28,6 +28,9 @@ class MemorySpace(StrEnum):
     CONSTANT = "constant"  # __constant__ variables: a kernel reads them
 
 
+# Those whose arrays hold only what a kernel writes to them; a launch gives all others values.
+UNSET_SPACES = (MemorySpace.SHARED, MemorySpace.LOCAL)
+
 # Those that hold arrays, which accesses are made to.
 ArraySpace = typing.Literal[
     MemorySpace.LOCAL, MemorySpace.SHARED, MemorySpace.GLOBAL, MemorySpace.CONSTANT

@@ -11,6 +11,7 @@ import numpy as np
 from simulator.language.ctype import CType, Pointer, Scalar, convert, size_of
 from simulator.language.errors import SourceError
 from simulator.language.tree import (
+    UNSET_SPACES,
     AddressOf,
     Assign,
     Binary,
@@ -225,19 +226,26 @@ class Evaluator:
         A variable that is copied as it is may be without a value: then the copy is, too. What a
         function returns is used by its caller, and must have one.
         """
+        source = None if target in self._results else self._copied(value)
+        if source is None:
+            return self.compile(value), None
+        return self.compile(value), self._registers.pass_on_unset(source, target)
+
+    def _copied(self, value: Expression) -> Name | None:
+        """The variable in a register that a value is a copy of, which may be without a value."""
         load = strip_casts(value)
         if not (isinstance(load, Load) and isinstance(load.lvalue, Name)):
-            return self.compile(value), None
-        source = load.lvalue
-        if not source.variable.in_register or target in self._results:
-            return self.compile(value), None
+            return None
+        if not load.lvalue.variable.in_register:
+            return None
         self._copies.add(load)
-        return self.compile(value), self._registers.pass_on_unset(source, target)
+        return load.lvalue
 
     def _assign_in_memory(self, expression: Assign) -> Closure:
         lvalue, ctype = expression.lvalue, expression.lvalue.ctype
         if expression.operator:
             return self._update_in_memory(expression)
+        source = self._copied(expression.value) if _is_in_unset_array(lvalue) else None
         new_value = self.compile(expression.value)
         address, operand = self._addresses.address(lvalue), self.operand(lvalue, ctype)
         memory = self.memory_of(ctype)
@@ -247,7 +255,16 @@ class Evaluator:
             memory.store(group, mask, address(group, mask), operand, value)
             return value
 
-        return store
+        if source is None:
+            return store
+        unset_copies = self._registers.unset_copies(source)
+
+        def store_copy(group: Group, mask: Mask) -> Any:
+            value, unset = new_value(group, mask), unset_copies(group, mask)
+            self._memory.store(group, mask, address(group, mask), operand, value, unset)
+            return value
+
+        return store_copy
 
     def _update_in_memory(self, expression: Assign) -> Closure:
         """lvalue op= value: the address is evaluated once, for the load and the store."""
@@ -492,6 +509,13 @@ class Evaluator:
             return read(group, mask)
 
         return call
+
+
+def _is_in_unset_array(lvalue: Expression) -> bool:
+    """Whether an lvalue is a cell of an array that holds only what the kernel writes to it."""
+    while isinstance(lvalue, Index):
+        lvalue = lvalue.base
+    return isinstance(lvalue, Name) and lvalue.variable.space in UNSET_SPACES
 
 
 def _next_value(expression: Increment) -> Callable[[Any], Any]:

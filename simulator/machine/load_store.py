@@ -103,8 +103,12 @@ class Memory:
         address: Address,
         operand: MemoryOperand,
         values: Any,
+        unset: Array | None = None,
     ) -> None:
-        """Write values at an address; where lanes share a cell, the last lane's value remains."""
+        """Write values at an address; where lanes share a cell, the last lane's value remains.
+
+        unset says which lanes, bool [lanes], write a copy of a variable without a value.
+        """
         located = self._locate(group, mask, address, operand, AccessKind.STORE)
         pattern, _, allowed, index = located
         if allowed is NONE:
@@ -112,6 +116,7 @@ class Memory:
         access: Access | None = None
         if self._on_access or self._on_store:
             access = _build_access(AccessKind.STORE, group, located, operand, values)
+            access.unset = unset
             for notify in self._on_store:
                 notify(access)
         cells = pattern.buffer.view(operand.element.cell_dtype)

@@ -118,6 +118,7 @@ class Access:
     values: Any  # read (by an atomic: before it) or written: [lanes], one number, or components
     lvalue: Expression
     target: Address | None = None  # in shared memory, of a load that an asynchronous copy makes
+    unset: Array | None = None  # bool [lanes], which store a copy of a variable without a value
 
     @property
     def buffer(self) -> Buffer:
@@ -362,7 +363,8 @@ class Observer:
     def on_unset_copy(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """Called when lanes copy a variable without a value to another, which then has none too.
 
-        The arguments are as in on_unset.
+        That is a variable, or a cell of a shared or local array: then the store follows. The
+        arguments are as in on_unset.
         """
 
     def on_fence(self, group: Group, mask: Mask, of_the_block: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import CType, Scalar, Vector
+from simulator.language.ctype import Array, CType, Scalar, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.tree import Expression, Member, Name, Variable
 from simulator.language.visit import in_register
@@ -82,22 +82,35 @@ class Registers:
 
         A copy decides nothing: it is when the copy is used that a missing value is a fault.
         """
-        slot, target_slot = self._frame_slots[source.variable], self._frame_slots[target]
-        name, span = source.variable.name, source.span
+        unset_copies, target_slot = self.unset_copies(source), self._frame_slots[target]
 
         def pass_on(group: Group, mask: Mask) -> None:
-            assigned = group.assigned_mask[slot]
-            if assigned is ALL or assigned is mask:
-                return
-            lanes = as_array(mask, group.lanes) & ~as_array(assigned, group.lanes)
-            if not lanes.any():
-                return
-            for notify in self._on_unset_copy:
-                notify(group, name, np.flatnonzero(lanes), span)
-            set_before = as_array(group.assigned_mask[target_slot], group.lanes)
-            group.assigned_mask[target_slot] = set_before & ~lanes
+            lanes = unset_copies(group, mask)
+            if lanes is not None:
+                set_before = as_array(group.assigned_mask[target_slot], group.lanes)
+                group.assigned_mask[target_slot] = set_before & ~lanes
 
         return pass_on
+
+    def unset_copies(self, source: Name) -> Callable[[Group, Mask], Array | None]:
+        """The closure that gives the lanes, bool [lanes], that copy a variable without a value.
+
+        It gives None if there are none, and notifies observers of them.
+        """
+        slot, name, span = self._frame_slots[source.variable], source.variable.name, source.span
+
+        def unset(group: Group, mask: Mask) -> Array | None:
+            assigned = group.assigned_mask[slot]
+            if assigned is ALL or assigned is mask:
+                return None
+            lanes: Array = as_array(mask, group.lanes) & ~as_array(assigned, group.lanes)
+            if not lanes.any():
+                return None
+            for notify in self._on_unset_copy:
+                notify(group, name, np.flatnonzero(lanes), span)
+            return lanes
+
+        return unset
 
     def write(self, lvalue: Expression) -> Callable[[Group, Mask, Any], None]:
         """The closure that gives an lvalue in registers a new value. SourceError if it is none."""

@@ -61,6 +61,32 @@ TABLE = {
         "float v; if (threadIdx.x > 5) v = 1; else v = 2;\nx[threadIdx.x] = v;", 32, set()),
     "unset array": ("float v[4]; v[0] = 1;\nx[threadIdx.x] = v[1];", 32,
                     {("uninitialized-read", (3,))}),
+    **{
+        f"an unset variable, {name}": (
+            "__shared__ float s[32]; float v; if (threadIdx.x > 5) v = 1;\n" + rest, 32,
+            {("uninitialized-read", (line,))} if line else set())
+        for name, rest, line in (
+            ("copied where nobody reads it",
+             "s[threadIdx.x] = v;\nif (threadIdx.x > 5) x[threadIdx.x] = s[threadIdx.x];", 0),
+            ("copied and replaced",
+             "s[threadIdx.x] = v;\ns[threadIdx.x] = 2;\nx[threadIdx.x] = s[threadIdx.x];", 0),
+            ("copied and read", "s[threadIdx.x] = v;\nx[threadIdx.x] = s[threadIdx.x];", 4),
+            ("copied and read by another thread", "s[threadIdx.x] = v;\n__syncwarp();\n"
+             "if (threadIdx.x > 20) x[threadIdx.x] = s[31 - threadIdx.x];", 5),
+            ("copied over what was read before",
+             "s[threadIdx.x] = 1;\nfor (int i = 0; i < 2; ++i) {\nx[threadIdx.x] += "
+             "s[threadIdx.x];\ns[threadIdx.x] = v;\n}", 5),
+            ("copied and summed up", "s[threadIdx.x] = v;\n__syncwarp();\nfloat sum = 0;\n"
+             "for (int k = 0; k < 32; ++k) sum += s[k];\nx[threadIdx.x] = sum;", 6),
+            ("copied by one thread", "if (threadIdx.x == 3) s[3] = v;\n__syncwarp();\n"
+             "if (threadIdx.x == 9) x[9] = s[3];", 5),
+            ("copied to an array of a thread's own",
+             "float a[2]; a[1] = v;\nx[threadIdx.x] = a[1];", 4),
+            ("computed with", "s[threadIdx.x] = v + 1;", 3),
+            ("that is an index", "int i = v;\ns[i] = 1;", 4),
+            ("that is a condition", "if (v > 0) s[threadIdx.x] = 1;", 3),
+        )
+    },
     "neighbours without a barrier": (
         "__shared__ float s[64];\ns[threadIdx.x] = 1;\n"
         "if (threadIdx.x < 32)\nx[threadIdx.x] = s[threadIdx.x + 32];", 64,

@@ -157,7 +157,7 @@ class HazardKind(StrEnum):
         Entry(
             {
                 "variable": THREAD + " reads {variable}, which has no value yet.",
-                "cell": THREAD + " reads {cell}, a {space} cell that nothing was written to.",
+                "cell": THREAD + " reads {cell}, a {space} cell that has no value yet.",
             },
             {"": "Give the value before it is read"},
         ),

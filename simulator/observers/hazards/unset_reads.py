@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.language.errors import Span
-from simulator.language.tree import MemorySpace
+from simulator.language.tree import UNSET_SPACES, MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Access, AccessKind, Observer, Sweep
@@ -22,7 +22,6 @@ from simulator.observers.hazards.messages import (
 )
 
 KIND = HazardKind.UNINITIALIZED_READ
-UNSET_SPACES = (MemorySpace.SHARED, MemorySpace.LOCAL)  # a launch gives all other arrays a value
 
 
 class UnsetReads(Observer):
@@ -30,7 +29,8 @@ class UnsetReads(Observer):
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
-        self._written: dict[Buffer, Array] = {}  # bool, which of a buffer's cells were written
+        self._written: dict[Buffer, Array] = {}  # bool, which of a buffer's cells have a value
+        self._unset_stores = 0  # after each of which some cells may have lost theirs
 
     def on_access(self, access: Access) -> None:
         """Check what is read, and note what is written."""
@@ -39,12 +39,18 @@ class UnsetReads(Observer):
             return
         written, only = self._cells(buffer), access.only_cell()
         if only is not None and (access.kind is AccessKind.STORE or written.item(only[0])):
-            written[only[0]] = True
+            written[only[0]] = access.unset is None
+            self._unset_stores += access.unset is not None
             return
-        known, key = access.pattern.costs, (UnsetReads, access.base, access.width)
+        known = access.pattern.costs
+        key = (UnsetReads, access.base, access.width, self._unset_stores)
         if known.get(key, UnsetReads) is access.mask:
-            return  # what was written stays written
+            return  # what was written stays written, until a copy of what has no value
         cells, lanes = access.cells()
+        if access.unset is not None:
+            self._unset_stores += 1
+            written[cells] = ~access.unset[lanes]
+            return
         if access.kind is not AccessKind.STORE and not (is_set := written.take(cells)).all():
             self._report_cells(access, cells, lanes, ~is_set)
             if access.kind is AccessKind.LOAD:
@@ -59,7 +65,8 @@ class UnsetReads(Observer):
             if buffer.space not in UNSET_SPACES:
                 continue
             known = load.pattern.costs
-            key = (UnsetReads, load.base, load.stride, load.width, sweep.iterations)
+            key = (UnsetReads, load.base, load.stride, load.width, sweep.iterations,
+                   self._unset_stores)  # fmt: skip
             if known.get(key, UnsetReads) is sweep.mask:
                 continue
             written = self._cells(buffer)
