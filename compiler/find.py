@@ -12,6 +12,9 @@ from simulator import compile_kernel as compile_for_simulator
 from simulator.frontend.lexer import in_one_spelling
 from simulator.frontend.source import set_defines
 from simulator.language.errors import SourceError
+from simulator.language.tree import Kernel
+
+H200 = "sm_90"  # whose multiprocessor a verdict is about
 
 
 def find_machine_code(
@@ -49,3 +52,17 @@ def find_machine_code(
         if known is not None:
             return known
         raise
+
+
+def find_registers(kernel: Kernel, defines: Mapping[str, str] | None = None) -> int | None:
+    """The registers of a thread of a kernel that the simulator has taken, on an H100 or H200.
+
+    None where there is neither a compiler nor a recording, or the compiler does not take it.
+    """
+    known = recorded(set_defines(kernel.text, defines or {})[0], H200)
+    if known is not None and known.kernel == kernel.name:
+        return known.registers
+    try:
+        return compile_kernel(find_toolchain(), kernel, H200, defines).registers
+    except (SourceError, ToolchainError):
+        return None

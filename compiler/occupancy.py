@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.machine_code import MachineCode
 from simulator.launch import WARP_SIZE
-from simulator.machine.occupancy import CAPABILITIES, Multiprocessor, resident_blocks
+from simulator.machine.occupancy import CAPABILITIES, Multiprocessor, block_takes, resident_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class CardOccupancy:
     warps: int
     warps_at_most: int  # how many there is room for
     limit: str  # what allows no more: "threads", "shared memory", "registers" or "blocks"
+    # What a block takes and how much there is, by the names of limits: warps, bytes, registers.
+    takes: Mapping[str, tuple[int, int]]
 
     @property
     def share(self) -> float:
@@ -53,4 +56,5 @@ def card_occupancy(code: MachineCode, threads: int, dynamic_bytes: int = 0) -> C
     if shared > on.block_shared_bytes:
         blocks, limit = 0, "shared memory"
     warps = blocks * -(-threads // WARP_SIZE)
-    return CardOccupancy(on.cards, threads, blocks, warps, on.warps, limit)
+    takes = block_takes(threads, shared, code.registers, on)
+    return CardOccupancy(on.cards, threads, blocks, warps, on.warps, limit, takes)

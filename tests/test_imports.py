@@ -43,7 +43,7 @@ UI = {
     "lecture": {"analysis", "drawing", "gpu_charts", "view"},
     "scene": {"analysis", "drawing", "lecture", "web_page"},
     "run": {"analysis", "drawing", "jobs", "scene", "view", "web_page"},
-    "machine_code": {"jobs", "run", "view", "web_page"},
+    "machine_code": {"drawing", "gpu_charts", "jobs", "run", "view", "web_page"},
     "film": {"drawing", "run", "view"},
     "notebook": {"drawing", "run", "view"},
     "publish": {"drawing", "run", "scene", "view", "web_page"},

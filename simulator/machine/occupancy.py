@@ -61,14 +61,30 @@ def resident_blocks(
     (1, 'shared memory')
     """
     warps = -(-threads // WARP_SIZE)
-    given = -(-(shared_bytes + on.reserved_bytes) // on.shared_unit) * on.shared_unit
-    limits = {
-        "threads": on.warps // warps,
-        "blocks": on.blocks,
-        "shared memory": on.shared_bytes // given if given else on.blocks,
-    }
+    taken = block_takes(threads, shared_bytes, registers, on)
+    limits = {name: of_all // of_block for name, (of_block, of_all) in taken.items() if of_block}
     if registers:
-        of_warp = -(-registers * WARP_SIZE // REGISTER_UNIT) * REGISTER_UNIT
+        of_warp = taken["registers"][0] // warps
         limits["registers"] = SM_REGISTERS // of_warp // WARP_UNIT * WARP_UNIT // warps
     limit = min(limits, key=lambda name: limits[name])
     return limits[limit], limit
+
+
+def block_takes(
+    threads: int, shared_bytes: int, registers: int | None = None, on: Multiprocessor = H200
+) -> Mapping[str, tuple[int, int]]:
+    """What a block takes of a multiprocessor and how much there is: warps, bytes, registers.
+
+    The names are those that resident_blocks returns; without registers for unknown ones.
+
+    >>> block_takes(256, 2048, 32)["registers"]
+    (8192, 65536)
+    """
+    warps = -(-threads // WARP_SIZE)
+    given = -(-(shared_bytes + on.reserved_bytes) // on.shared_unit) * on.shared_unit
+    of_warp = -(-(registers or 0) * WARP_SIZE // REGISTER_UNIT) * REGISTER_UNIT
+    return {
+        "threads": (warps, on.warps),
+        "blocks": (1, on.blocks),
+        "shared memory": (given, on.shared_bytes),
+    } | ({"registers": (warps * of_warp, SM_REGISTERS)} if registers else {})

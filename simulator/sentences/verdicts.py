@@ -147,8 +147,8 @@ MENDS = {
     "registers": "their registers fill it: fewer values a thread leave room for more",
 }
 UNKNOWN = (
-    "from shared memory and threads alone; the compiler's registers are known only with a GPU's "
-    "toolkit"
+    "from shared memory and threads alone; NVIDIA's compiler knows its registers, and "
+    "requirements-compiler.txt brings that"
 )
 COALESCE = "Let neighbouring threads take neighbouring elements."
 

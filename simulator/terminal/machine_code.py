@@ -33,3 +33,9 @@ def machine_code(text: str, kernel: Kernel | None, options: argparse.Namespace) 
     if options.json:
         return json.dumps(printer.as_json(code, kernel, found))
     return str(printer.as_text(code, kernel, text, found))
+
+
+def registers(kernel: Kernel, options: argparse.Namespace) -> int | None:
+    """The registers of a thread of a kernel, None where they are not known."""
+    found = importlib.import_module(FINDER).find_registers(kernel, parse_defines(options.defines))
+    return None if found is None else int(found)

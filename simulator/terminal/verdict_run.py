@@ -14,6 +14,7 @@ from simulator.language.errors import LaunchError, list_names
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3
 from simulator.terminal.arguments import TYPE_NAMES
+from simulator.terminal.machine_code import registers
 from simulator.terminal.options import ExitCode, UsageError
 from simulator.verdict.form import (
     ArrayArgument,
@@ -91,7 +92,8 @@ def judge_kernel(kernel: Kernel, options: argparse.Namespace) -> Judged:
         form = replace(form, shared_bytes=str(options.shared))
     form = _with_sizes(form, options)
     form = _with_arguments(kernel, form, options.arguments)
-    verdict = judge(UserKernel(kernel.text, kernel.name, form), kernel)
+    user_kernel = UserKernel(kernel.text, kernel.name, form)
+    verdict = judge(user_kernel, kernel, registers(kernel, options))
     return Judged(kernel.text, kernel.name, form, verdict, is_strict=options.strict)
 
 

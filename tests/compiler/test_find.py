@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler.compile import compile_kernel
-from compiler.find import find_machine_code
+from compiler.find import find_machine_code, find_registers
 from compiler.machine_code import Group
 from compiler.opcodes import sentence
 from compiler.toolchain import Toolchain, ToolchainError
@@ -41,6 +41,18 @@ def test_without_the_compiler_the_catalogue_is_as_recorded() -> None:
     assert (code.kernel, code.registers, code.compiler) == ("tiled", 32, "NVRTC 13.0")
     other = find_machine_code(catalogue()["tiled"].source(), "tiled", "sm_80", {"TILE": "4"})
     assert other.shared_bytes == 2 * 4 * 4 * 4
+
+
+@pytest.mark.usefixtures("_no_toolchain")
+def test_registers_are_known_of_what_was_recorded_alone() -> None:
+    tiled = compile_for_simulator(catalogue()["tiled"].source())
+    assert find_registers(tiled) == 32
+    assert find_registers(compile_for_simulator(USER_KERNEL, "ns::scale")) is None
+
+
+def test_registers_of_ones_own_kernel_are_compiled(toolchain: Toolchain) -> None:
+    kernel = compile_for_simulator(USER_KERNEL, "ns::scale")
+    assert find_registers(kernel) == compile_kernel(toolchain, kernel, "sm_90").registers
 
 
 @pytest.mark.usefixtures("_no_toolchain")

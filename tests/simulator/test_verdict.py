@@ -227,7 +227,7 @@ def test_numbers_of_the_launch_by_the_forms_own_size() -> None:
     assert set(verdict.lines) == {21, 22, 26, 31}
     assert verdict.occupancy is not None
     assert (verdict.occupancy.blocks, verdict.occupancy.warps) == (32, 32)
-    assert "known only with a GPU's toolkit" in verdict.occupancy.sentence
+    assert "requirements-compiler.txt brings that" in verdict.occupancy.sentence
 
 
 def test_registers_are_part_of_the_occupancy() -> None:

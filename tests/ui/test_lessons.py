@@ -238,6 +238,10 @@ def test_the_ladder_is_no_higher_than_a_window() -> None:
         (Chart.BOUNDS, "tiled, TILE 16: 15.5 ms, measured 16.9 ms"),
         (Chart.PREDICTIONS, "registers: 3.25 ms;"),
         (Chart.INSTRUCTIONS, "tiled, TILE 16: 27% FFMA, 17% allowed, 12% measured"),
+        (
+            Chart.RESIDENCY,
+            "H100, H200 with 2 blocks at once. places for warps: 16 of 64; registers",
+        ),
         (Chart.INNER_LOOP, "60 instructions, 16 of them FFMA: 16 LDS, 16 FFMA"),
         (Chart.MULTIPROCESSOR, "All share one port to L1 and shared memory"),
         (Chart.NEAR_AND_FAR, "In the warehouse, DRAM: "),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import assert_never
 
 import plotly.graph_objects as go
 
 from compiler.machine_code import Instruction, MachineCode
+from compiler.occupancy import CardOccupancy, card_occupancy
 from compiler.recorded import recorded
 from gpu.comparison import Comparison
 from gpu.cuda.microbenchmarks.limits import Limits
@@ -27,6 +29,7 @@ from ui.gpu_charts import (
     multiprocessor,
     near_and_far,
     performance,
+    residency,
     roofline,
     shapes,
     traced_phases,
@@ -48,6 +51,7 @@ AT_LARGEST_SQUARE = (
     Chart.LADDER, Chart.PREDICTIONS, Chart.BOUNDS, Chart.INSTRUCTIONS, Chart.ROOFLINE,
 )  # fmt: skip
 LOOPED = "tiled"  # whose inner loop is shown as machine code
+RESIDENT = "registers"  # whose blocks are shown on a multiprocessor
 STEADY = 1.05  # the 80th percentile of cuBLAS's times over the 20th, where nothing disturbed it
 # Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
 IN_WAVES = ((512, 512, 512), (256, 256, 16384), (4096, 4096, 4096), (5120, 2560, 1280))
@@ -122,17 +126,24 @@ def l1_compared(run: RecordedRun) -> Comparison:
     return run.without_l1
 
 
-def inner_code() -> MachineCode:
-    """The recorded machine code of the kernel whose inner loop is shown."""
-    code = recorded(whole_catalogue()[LOOPED].source(), ARCHITECTURE)
+def machine_code(name: str) -> MachineCode:
+    """The recorded machine code of a kernel of the catalogue."""
+    code = recorded(whole_catalogue()[name].source(), ARCHITECTURE)
     if code is None:
-        raise BrokenFileError(Broken(f"{ARCHITECTURE}.json.gz", 1, f"It has no {LOOPED}."))
+        raise BrokenFileError(Broken(f"{ARCHITECTURE}.json.gz", 1, f"It has no {name}."))
     return code
 
 
 def inner_loop() -> tuple[Instruction, ...]:
-    """The instructions of its inner loop."""
-    return instruction_grid.inner_instructions(inner_code())
+    """The instructions of the inner loop that is shown."""
+    return instruction_grid.inner_instructions(machine_code(LOOPED))
+
+
+def resident() -> CardOccupancy:
+    """What a multiprocessor holds of the kernel whose blocks are shown."""
+    entry = whole_catalogue()[RESIDENT]
+    threads = math.prod(entry.shape(1, 1)[1])
+    return card_occupancy(machine_code(RESIDENT), threads, entry.shared_bytes())
 
 
 def _lacking(run: RecordedRun, what: str) -> BrokenFileError:
@@ -157,6 +168,8 @@ def draw_chart(chart: Chart, ink: str) -> go.Figure:
             return performance.draw_throughput(ladder(run), ink)
         case Chart.PREDICTIONS | Chart.BOUNDS:
             return bounds.draw_bounds(counted(run), ink, is_timed=chart is Chart.BOUNDS)
+        case Chart.RESIDENCY:
+            return residency.draw_residency(resident(), ink)
         case Chart.INNER_LOOP:
             return instruction_grid.draw_instructions(inner_loop(), ink)
         case Chart.INSTRUCTIONS:
@@ -195,6 +208,8 @@ def describe(chart: Chart) -> str:
             return performance.describe(ladder(run))
         case Chart.PREDICTIONS | Chart.BOUNDS:
             return bounds.describe(counted(run), is_timed=chart is Chart.BOUNDS)
+        case Chart.RESIDENCY:
+            return residency.describe(resident())
         case Chart.INNER_LOOP:
             return instruction_grid.describe(inner_loop())
         case Chart.INSTRUCTIONS:
@@ -218,8 +233,9 @@ def describe(chart: Chart) -> str:
 def source(chart: Chart) -> str:
     """Where a chart's numbers come from, a sentence."""
     run = newest()
-    if chart is Chart.INNER_LOOP:
-        return f"Recorded of `{LOOPED}` by {inner_code().compiler} for {ARCHITECTURE}."
+    if chart in (Chart.RESIDENCY, Chart.INNER_LOOP):
+        name = RESIDENT if chart is Chart.RESIDENCY else LOOPED
+        return f"Recorded of `{name}` by {machine_code(name).compiler} for {ARCHITECTURE}."
     size = ""
     if chart in AT_LARGEST_SQUARE:
         size = f", at {' × '.join(map(str, largest_square(run).size))}"

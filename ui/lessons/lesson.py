@@ -38,6 +38,7 @@ class Chart(StrEnum):
     LADDER = "ladder"
     PREDICTIONS = "predictions"  # bounds of kernels' times, from counts alone
     BOUNDS = "bounds"  # the same beside the measured times
+    RESIDENCY = "residency"  # a picture: the blocks of registers that a multiprocessor holds
     INNER_LOOP = "inner-loop"  # a picture: the machine code of the tiled kernel's
     INSTRUCTIONS = "instructions"  # of the inner loops, beside the share of the peak
     AGAINST_SIZE = "against-size"

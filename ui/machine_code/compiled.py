@@ -12,7 +12,7 @@ from compiler.changes import changes
 from compiler.difference import Figure, differences
 from compiler.find import find_machine_code
 from compiler.iteration import iterations
-from compiler.occupancy import card_occupancy
+from compiler.occupancy import CardOccupancy, card_occupancy
 from compiler.terminal import heading, loop_sentence, occupancy_sentence
 from compiler.toolchain import ToolchainError, find_toolchain
 from compiler.what_if import Launched, same_lines, what_ifs
@@ -34,6 +34,7 @@ class Compiled:
     # Sentences: by which compiler and what it takes, how full it makes a card, and what an
     # iteration of each innermost loop takes.
     facts: tuple[str, ...] = ()
+    occupancy: CardOccupancy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def find_compiled(view: View, architecture: str) -> Compiled:
     loops = [_capitalized(loop_sentence(one)) for one in iterations(code)]
     return Compiled(
         "", line_rows(code, changes(code, kernel), kernel.text),
-        tuple(f"{one}." for one in (heading(code), occupancy_sentence(found), *loops)),
+        tuple(f"{one}." for one in (heading(code), occupancy_sentence(found), *loops)), found,
     )  # fmt: skip
 
 

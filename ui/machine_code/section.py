@@ -12,6 +12,8 @@ import streamlit as st
 from compiler.occupancy import capability
 from simulator import LaunchError, SourceError
 from simulator.machine.occupancy import CAPABILITIES
+from ui.drawing.palette import CHART_INKS
+from ui.gpu_charts.residency import describe, draw_residency
 from ui.jobs.workers import StoppedError, WorkerLostError
 from ui.machine_code.compiled import (
     Compared,
@@ -126,9 +128,23 @@ def draw_compiled(compiled: Compiled, line: int | None) -> None:
     if line is not None:
         draw_line(compiled, line)
     st.html("".join(f"<p class='fact'>{html.escape(one)}</p>" for one in compiled.facts))
+    if compiled.occupancy is not None:
+        with st.expander(
+            "A multiprocessor with its blocks", key="machine_code_blocks", expanded=True
+        ):
+            chart = draw_residency(compiled.occupancy, text_colour())
+            st.plotly_chart(
+                chart, key="machine_code_residency", config={"displayModeBar": False},
+                alt=describe(compiled.occupancy),
+            )  # fmt: skip
     with st.expander("All lines", key="machine_code_lines", expanded=line is None):
         listed = "".join(f"<li>{brief_html(one)}</li>" for one in compiled.lines)
         st.html(f"<ol class='made'>{listed}</ol>")
+
+
+def text_colour() -> str:
+    """The colour of text in the visitor's theme."""
+    return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
 
 
 def draw_compared(compared: Compared, line: int | None) -> None:

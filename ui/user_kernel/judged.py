@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.find import find_registers
 from gpu.candidate import Candidate
 from gpu.user_kernel import user_candidate
 from simulator.exercises.check_solution import ExerciseResult, check
@@ -15,8 +16,13 @@ from ui.user_kernel.examine import compile_once
 
 
 def judge_user_kernel(user_kernel: UserKernel, registers: int | None = None) -> Verdict:
-    """Compile a kernel and judge it. Raises SourceError or LaunchError."""
-    return judge(user_kernel, compile_once(user_kernel.text, user_kernel.kernel), registers, say)
+    """Compile a kernel and judge it; registers are a GPU's, else those of its machine code.
+
+    Raises SourceError or LaunchError.
+    """
+    kernel = compile_once(user_kernel.text, user_kernel.kernel)
+    known = find_registers(kernel) if registers is None else registers
+    return judge(user_kernel, kernel, known, say)
 
 
 def check_exercise(name: str, text: str) -> ExerciseResult:

@@ -9,13 +9,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from simulator.catalogue import catalogue
+from tests.simulator.test_verdict import user_kernel_of
 from tests.ui.test_user_kernel_step_page import control, opened
 from tests.ui.test_write_page import checked, linked
 from tests.ui.test_write_page import opened as opened_write
 from tests.ui.user_kernels import SAXPY
+from ui.gpu_charts.residency import describe, draw_residency
 from ui.machine_code.compiled import find_compared, find_compiled
 from ui.machine_code.section import TITLE, line_html
 from ui.run.compute import figure_key, find_line, load_recording, recording_key
+from ui.user_kernel.judged import judge_user_kernel
 from ui.view.view_url import View, opening_view, to_query
 
 pytestmark = pytest.mark.usefixtures("_no_toolchain")
@@ -125,6 +128,24 @@ def test_lines_that_differ_are_marked() -> None:
     after = {row.opcode for one in restricted if one.second for row in one.second.opcodes}
     assert "LDG.E.CONSTANT" in after - before
     assert find_compared(recording_key(TILED), "sm_90", "nothing").problem
+
+
+def test_a_multiprocessor_is_drawn_with_the_blocks_that_fit() -> None:
+    found = find_compiled(recording_key(replace(TILED, defines=(("TILE", 16),))), "sm_90").occupancy
+    assert found is not None
+    boxes = [bar for bar in draw_residency(found).data if bar.type == "bar"]
+    assert sum(len(bar.x) for bar in boxes) == found.blocks * 4
+    full = max(begin + share for bar in boxes for begin, share in zip(bar.base, bar.x, strict=True))
+    assert full == 100
+    assert "places for warps: 64 of 64: no more fit" in describe(found)
+
+
+def test_the_verdict_knows_the_registers_of_what_was_recorded() -> None:
+    text = catalogue()["tiled"].source(TILE=16)
+    found = judge_user_kernel(user_kernel_of(text)).occupancy
+    assert found is not None
+    assert found.registers == 32
+    assert "with 32 registers a thread" in found.sentence
 
 
 def test_code_is_shown_as_it_is() -> None:
