@@ -28,7 +28,7 @@ def test_tool_is_content(command: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("folder", ["simulator", "compiler", "gpu", "ui"])
+@pytest.mark.parametrize("folder", ["simulator", "compiler", "gpu", "ui", "tools"])
 def test_no_function_is_longer_than_an_eye_takes_in(folder: str) -> None:
     files = sorted((ROOT / folder).rglob("*.py"))
     assert files

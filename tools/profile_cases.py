@@ -19,6 +19,7 @@ EDITS = {
     ),
     "double": (("float", "double"), ("0.0f", "0.0")),
 }  # fmt: skip
+FLOATS = ("f32:8192", "f32:8192", "i32=300")  # arguments of most
 
 
 def cases() -> list[Case]:
@@ -74,64 +75,27 @@ def _line(name: str, body: str, block: int, *arguments: str, grid: int = 3, form
 
 
 def _variants() -> Iterator[Case]:
-    floats = ("f32:8192", "f32:8192", "i32=300")
     for block in (32, 48, 256):
         for shift in (0, 1, 7):
             yield _line(
                 f"copy from {shift}, {block} threads",
                 f"    if (i < n)\n        y[i] = x[i + {shift}];",
                 block,
-                *floats,
+                *FLOATS,
             )
     for stride in (2, 3, 8, 33):
-        yield _line(f"stride {stride}", f"    y[i * {stride}] = x[i * {stride}];", 64, *floats)
-    yield _line("every third lane", "    if (t % 3 == 0)\n        y[i] = x[i] + 1;", 96, *floats)
+        yield _line(f"stride {stride}", f"    y[i * {stride}] = x[i * {stride}];", 64, *FLOATS)
+    yield _line("every third lane", "    if (t % 3 == 0)\n        y[i] = x[i] + 1;", 96, *FLOATS)
     yield _line(
         "two branches",
         "    if (t % 2)\n        y[i] = x[i];\n    else\n        y[i] = x[i + 512];",
         96,
-        *floats,
+        *FLOATS,
     )
     doubles = ("f64:4096", "f64:4096", "i32=300")
     yield _line("double, from 1", "    if (i < n)\n        y[i] = x[i + 1];", 96, *doubles)
-    for number in (2, 4):
-        vector = f"float{number}"
-        yield _line(
-            f"{vector} copy",
-            f"    if (i < n)\n        reinterpret_cast<{vector}*>(y)[i] = "
-            f"reinterpret_cast<{vector}*>(x)[i];",
-            96,
-            "f32:8192",
-            "f32:8192",
-            "i32=250",
-            form="plain",
-        )
-        for what, index in (
-            ("in order", "t"),
-            ("one for all", "7"),
-            ("pairs share", "t / 2"),
-            ("lanes 16 apart share", "t % 16"),
-            ("stride 5", "t * 5 % 128"),
-            ("even lanes twice", "t & ~1"),
-        ):
-            yield _line(
-                f"shared {vector}, {what}",
-                f"    __shared__ {vector} s[128];\n"
-                f"    s[t] = reinterpret_cast<{vector}*>(x)[i];\n    __syncthreads();\n"
-                f"    reinterpret_cast<{vector}*>(y)[i] = s[{index}];",
-                128,
-                *floats,
-                form="plain",
-            )
-        yield _line(
-            f"shared {vector}, masked",
-            f"    __shared__ {vector} s[128];\n    if (t % 32 < 20)\n"
-            f"        s[t] = reinterpret_cast<{vector}*>(x)[i];\n    __syncthreads();\n"
-            f"    if (t % 32 < 10)\n        reinterpret_cast<{vector}*>(y)[i] = s[t ^ 1];",
-            128,
-            *floats,
-            form="plain",
-        )
+    for vector in ("float2", "float4"):
+        yield from _vectors(vector)
     whole = ("i32:4096", "i32:4096", "i32=300")
     yield _line(
         "atomics, whole numbers",
@@ -150,9 +114,48 @@ def _variants() -> Iterator[Case]:
             "    s[1][t / 32][t % 32] = x[i + 256];\n    __syncthreads();\n"
             "    y[i] = s[t % 2][t % 8][t / 8];",
             256,
-            *floats,
+            *FLOATS,
         )
     yield _asynchronous()
+
+
+def _vectors(vector: str) -> Iterator[Case]:
+    yield _line(
+        f"{vector} copy",
+        f"    if (i < n)\n        reinterpret_cast<{vector}*>(y)[i] = "
+        f"reinterpret_cast<{vector}*>(x)[i];",
+        96,
+        "f32:8192",
+        "f32:8192",
+        "i32=250",
+        form="plain",
+    )
+    for what, index in (
+        ("in order", "t"),
+        ("one for all", "7"),
+        ("pairs share", "t / 2"),
+        ("lanes 16 apart share", "t % 16"),
+        ("stride 5", "t * 5 % 128"),
+        ("even lanes twice", "t & ~1"),
+    ):
+        yield _line(
+            f"shared {vector}, {what}",
+            f"    __shared__ {vector} s[128];\n"
+            f"    s[t] = reinterpret_cast<{vector}*>(x)[i];\n    __syncthreads();\n"
+            f"    reinterpret_cast<{vector}*>(y)[i] = s[{index}];",
+            128,
+            *FLOATS,
+            form="plain",
+        )
+    yield _line(
+        f"shared {vector}, masked",
+        f"    __shared__ {vector} s[128];\n    if (t % 32 < 20)\n"
+        f"        s[t] = reinterpret_cast<{vector}*>(x)[i];\n    __syncthreads();\n"
+        f"    if (t % 32 < 10)\n        reinterpret_cast<{vector}*>(y)[i] = s[t ^ 1];",
+        128,
+        *FLOATS,
+        form="plain",
+    )
 
 
 def _asynchronous() -> Case:
@@ -162,8 +165,7 @@ def _asynchronous() -> Case:
         "    __pipeline_commit();\n    __pipeline_wait_prior(0);\n    __syncthreads();\n"
         "    reinterpret_cast<float4*>(y)[i] = s[127 - t];"
     )
-    floats = ("f32:8192", "f32:8192", "i32=300")
-    return _line("asynchronous copy", body, 128, *floats, form="plain")
+    return _line("asynchronous copy", body, 128, *FLOATS, form="plain")
 
 
 # Counters that differ for a reason that lies outside the source: a part of a case's name, the

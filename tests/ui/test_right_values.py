@@ -17,9 +17,9 @@ from ui.analysis.right_values import Fate, RightValues
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
 from ui.drawing.look import Look
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.sentences.sentence import SentencePanel
-from ui.lecture.sheet import LectureSheet
 from ui.view.presets import launch, source
 from ui.view.view_url import View, from_query
 from ui.view.what_if import without_faults

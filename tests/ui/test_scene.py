@@ -16,7 +16,7 @@ from simulator.recording.navigation import Granularity, boundaries
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.look import Look
 from ui.drawing.sheet import Panel
-from ui.lecture.sheet import LectureSheet
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.scene import scene
 from ui.view.presets import launch, source
 from ui.view.view_url import View

@@ -532,7 +532,7 @@ def test_what_a_worker_cannot_run_anew_is_a_sentence(monkeypatch: pytest.MonkeyP
     def fails(*_: object) -> None:
         raise LaunchError("This took too long.")
 
-    monkeypatch.setattr("ui.step.scene.load_picture", fails)
+    monkeypatch.setattr("ui.step.scene_section.load_picture", fails)
     app = opened({"K": "29"})
     assert not app.exception
     [said] = app.error

@@ -29,7 +29,7 @@ from ui.drawing.look import Look, Stage
 from ui.drawing.palette import PALETTES
 from ui.lecture.arrays import ArrayName, ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
-from ui.lecture.sheet import LectureSheet, OnStage
+from ui.lecture.lecture_sheet import LectureSheet, OnStage
 from ui.lecture.threads_stage import ThreadsStage
 from ui.run.compute import load_drawing, load_recording, load_report, open_view
 from ui.run.follow_click import follow_click

@@ -19,8 +19,8 @@ from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess
 from ui.drawing.look import Look
 from ui.lecture.copy_stage import CopyStage
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.sentences.sentence import SentencePanel
-from ui.lecture.sheet import LectureSheet
 from ui.lecture.threads_stage import ThreadsStage
 from ui.view.presets import launch, source
 from ui.view.view_url import View

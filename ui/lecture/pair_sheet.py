@@ -22,12 +22,7 @@ from ui.lecture.board import Boards
 from ui.lecture.counts import CountsPanel
 from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.layout import Areas, with_places
-from ui.lecture.ledger import LedgerPanel
-from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair, text_width
-from ui.lecture.pair_clock import PairClock, say_clocks
-from ui.lecture.pair_layout import PairAreas, areas_for_pair, edge_of_pair
-from ui.lecture.sentences.sentence import SentencePanel
-from ui.lecture.sheet import (
+from ui.lecture.lecture_sheet import (
     OnStage,
     crossings_panels,
     fit_title,
@@ -39,6 +34,11 @@ from ui.lecture.sheet import (
     stage_panels,
     zoom_words,
 )
+from ui.lecture.ledger import LedgerPanel
+from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair, text_width
+from ui.lecture.pair_clock import PairClock, say_clocks
+from ui.lecture.pair_layout import PairAreas, areas_for_pair, edge_of_pair
+from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
 from ui.lecture.timeline import PairTimeline

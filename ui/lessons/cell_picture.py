@@ -18,8 +18,8 @@ from ui.lecture.arrays import ArrayReader
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.cells import Cells
 from ui.lecture.global_memory import GlobalMemoryPanel
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.letters import letters_for
-from ui.lecture.sheet import LectureSheet
 from ui.lessons.picture import figure_at_step
 from ui.run.compute import load_drawing, load_model
 from ui.view.view_url import View

@@ -16,7 +16,7 @@ from ui.step.address import read_address, restore_view, store_view
 from ui.step.controls import draw_changed_lines, draw_controls
 from ui.step.downloads import draw_downloads
 from ui.step.hazards import draw_hazards, draw_sentence
-from ui.step.scene import JOB_ERRORS, draw_error, draw_scene
+from ui.step.scene_section import JOB_ERRORS, draw_error, draw_scene
 from ui.step.state import entered, step_state
 from ui.view.view_url import clamp, to_query
 from ui.web_page.style import draw_style

@@ -18,8 +18,8 @@ from ui.drawing.hit import Hit
 from ui.drawing.look import LEVELS, Look, Stage
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.sheet import Numbered, Sheet
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.pair_sheet import PairSheet
-from ui.lecture.sheet import LectureSheet
 
 PAGE = 90  # steps whose frames are drawn together: more are drawn while these are watched
 BEFORE, AFTER = 3, 12  # steps around the opened one, of which a figure has frames at first

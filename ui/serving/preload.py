@@ -22,8 +22,9 @@ MODULES = (
     "ui.lessons.progress_section", "ui.lessons.question_section", "ui.user_kernel.editor",
     "ui.user_kernel.exercise_section", "ui.user_kernel.gpu_section",
     "ui.user_kernel.launch_section", "ui.user_kernel.launch_text",
-    "ui.user_kernel.verdict_section", "ui.step.downloads", "ui.step.scene", "ui.web_page.announcer",
-    "ui.web_page.index_page", "ui.web_page.leaving", "ui.web_page.style", "ui.web_page.write_style",
+    "ui.user_kernel.verdict_section", "ui.step.downloads", "ui.step.scene_section",
+    "ui.web_page.announcer", "ui.web_page.index_page", "ui.web_page.leaving", "ui.web_page.style",
+    "ui.web_page.write_style",
 )  # fmt: skip
 # Imported by Streamlit, or to start a worker process, at their first use; another release or system
 # may not have them.

@@ -16,7 +16,7 @@ from ui.drawing.canvas import SPACE, Shape
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look
 from ui.drawing.sheet import Panel as AnyPanel
-from ui.lecture.sheet import LectureSheet, OnStage
+from ui.lecture.lecture_sheet import LectureSheet, OnStage
 from ui.view.presets import changes, launch, source
 from ui.view.view_url import View, from_query
 

@@ -29,8 +29,8 @@ from ui.drawing.look import Look, Stage
 from ui.drawing.palette import PALETTES
 from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
 from ui.lecture.global_memory import GlobalMemoryPanel
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.product_stage import ProductStage
-from ui.lecture.sheet import LectureSheet
 
 PALETTE = PALETTES["light"]
 PRODUCT = re.compile(r"(\w+)(?:\[.*\])? \+= (\w+)(?:\[.*\])? \* (\w+)")

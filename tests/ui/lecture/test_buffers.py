@@ -21,8 +21,8 @@ from ui.drawing.motions import Flight, Light
 from ui.drawing.palette import LIGHT
 from ui.lecture.buffers_stage import BuffersStage
 from ui.lecture.crossings import CrossingsPanel
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.product_stage import ProductStage
-from ui.lecture.sheet import LectureSheet
 from ui.run.compute import load_drawing
 from ui.view.view_url import View
 

@@ -27,11 +27,11 @@ from ui.drawing.look import Look, Stage
 from ui.lecture.clock_stage import ClockStage
 from ui.lecture.clock_strip import ClockStrip, format_share
 from ui.lecture.layout import areas_for
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.letters import letters_for
 from ui.lecture.pair_clock import PairClock
 from ui.lecture.pair_layout import areas_for_pair
 from ui.lecture.pair_sheet import PairSheet
-from ui.lecture.sheet import LectureSheet
 
 PAGE = Look(width=1240, height=560)
 LOOKS = [PAGE, Look(width=1280, height=720, presenting=True), Look(width=374, height=700)]

@@ -17,8 +17,8 @@ from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import build_scene_model
 from ui.drawing.canvas import SPACE
 from ui.drawing.look import Look
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.ledger import LedgerPanel
-from ui.lecture.sheet import LectureSheet
 
 
 def ledger(lecture: Lecture, step: Step, panel: LedgerPanel | None = None) -> str:

@@ -20,7 +20,7 @@ from ui.drawing.look import Look, Stage
 from ui.drawing.sheet import Panel
 from ui.lecture.buffers_stage import BuffersStage
 from ui.lecture.global_memory import GlobalMemoryPanel
-from ui.lecture.sheet import OnStage
+from ui.lecture.lecture_sheet import OnStage
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.threads_stage import ThreadsStage
 from ui.lecture.timeline import LectureTimeline

@@ -19,8 +19,8 @@ from tests.ui.lecture.lectures import Lecture, of_query, seen
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import Phase, build_scene_model
 from ui.drawing.look import Look, Stage
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.letters import TALL_WIDTH
-from ui.lecture.sheet import LectureSheet
 from ui.lecture.tensor_stage import TensorStage
 
 TEXT = """#include <mma.h>

@@ -17,9 +17,9 @@ from ui.drawing.canvas import SPACE
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
+from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.letters import wrap
 from ui.lecture.sentences.sentence import SentencePanel
-from ui.lecture.sheet import LectureSheet
 from ui.lecture.source_window import Row, SourceWindow
 from ui.view.what_if import applicable_edits
 
