@@ -18,6 +18,7 @@ from simulator.machine import random_numbers
 from simulator.machine.arithmetic import fma
 from simulator.machine.buffers import Address
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
+from simulator.machine.compiled_functions import exp, expf
 from simulator.machine.group import Group
 from simulator.machine.load_store import MemoryOperand
 from simulator.machine.masks import NONE, Mask, narrow, negate
@@ -269,9 +270,16 @@ def _exponential(numbers: Draw) -> Draw:
 
     def draw(generator: Generator, state: State, mean: Any, deviation: Any) -> tuple[Any, ...]:
         drawn = numbers(generator, state)
-        return tuple(np.exp(fma(deviation, number, mean)) for number in drawn)
+        return tuple(_power_of_e(fma(deviation, number, mean)) for number in drawn)
 
     return draw
+
+
+def _power_of_e(number: Any) -> Any:
+    """e to the power of floats or doubles, one or [lanes]."""
+    function = expf if number.dtype == np.float32 else exp
+    found = function(np.atleast_1d(number))
+    return found if np.ndim(number) else found[0]
 
 
 def _one_of(pair: Draw, width: str, kind: Any) -> Draw:

@@ -2,21 +2,22 @@
 
 A word is a random unsigned int of 32 bits. XORWOW is Marsaglia's xorshift of five words with a
 counter (Xorshift RNGs, 2003), Philox4x32-10 is of Salmon et al. (Parallel Random Numbers: As Easy
-as 1, 2, 3, 2011); how a seed becomes a state, and words a number, is as cuRAND has it, so that
-words and uniform numbers have the GPU's bits. Normal ones differ from it in their last bits: they
-come from its own sine, cosine and logarithm.
+as 1, 2, 3, 2011); how a seed becomes a state, and words a number, is as cuRAND has it, and what
+makes numbers normal as a GPU computes it, so that words and numbers have the GPU's bits.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from simulator.language.ctype import Array
 from simulator.machine.arithmetic import fma
-from simulator.machine.functions import cosine_of_pi, sine_of_pi
+from simulator.machine.compiled_functions import log, logf, sincospi
+from simulator.machine.multifunction_unit import cosine, sine
 
 WORDS = 5  # of XORWOW's xorshift
 OCTETS = 4 * WORDS
@@ -194,18 +195,25 @@ def uniform_of_two(low: Any, high: Any) -> Any:
 
 def normal_pair(first: Any, second: Any) -> tuple[Any, Any]:
     """Two floats of the standard normal distribution, of two words (Box and Muller)."""
-    u = uniform(first)
-    angle = fma(np.asarray(second).astype(np.float32)[()], TURN, TURN / 2)
-    distance = np.sqrt(np.float32(-2) * np.log(u))
-    return np.sin(angle) * distance, np.cos(angle) * distance
+    u = uniform(np.atleast_1d(first))
+    angle = fma(np.atleast_1d(second).astype(np.float32), TURN, TURN / 2)
+    distance = np.sqrt(np.float32(-2) * logf(u))
+    found = np.broadcast_arrays(sine(angle) * distance, cosine(angle) * distance)
+    return _as_given(found, first, second)
 
 
 def normal_double_pair(*words: Any) -> tuple[Any, Any]:
     """Two doubles of the standard normal distribution, of four words."""
-    u = uniform_of_two(*words[:2])
-    halves = _wide(*words[2:]) * (2 * UNIT_53) + UNIT_53  # of a turn
-    distance = np.sqrt(-2 * np.log(u))
-    return sine_of_pi(halves) * distance, cosine_of_pi(halves) * distance
+    four = tuple(map(np.atleast_1d, words))
+    halves = _wide(*four[2:]) * (2 * UNIT_53) + UNIT_53  # of a turn
+    distance = np.sqrt(-2 * log(uniform_of_two(*four[:2])))
+    return _as_given([one * distance for one in sincospi(halves)], *words)
+
+
+def _as_given(found: Sequence[Any], *words: Any) -> tuple[Any, Any]:
+    """Two arrays, or of words that are single numbers the only number of each."""
+    one, other = found if any(map(np.ndim, words)) else (each[0] for each in found)
+    return one, other
 
 
 def _wide(low: Any, high: Any) -> Any:

@@ -1,0 +1,63 @@
+"""cuRAND's normal numbers and the functions behind them: the bits that an H100 gave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simulator.language.ctype import Array
+from simulator.machine.compiled_functions import exp, expf, log, logf
+from simulator.machine.multifunction_unit import cosine, power_of_two, sine
+from simulator.machine.random_numbers import normal_double_pair, normal_pair
+from tools.function_bits import EVERY, FUNCTIONS, angles
+from tools.short_float_bits import digest
+
+MEASURED = json.loads(Path(__file__).with_name("function_bits.json").read_text(encoding="utf-8"))
+WORDS = {"normal": 2, "normal_double": 4}  # for a pair of numbers
+
+
+def of_words(pair: Any, count: int) -> Any:
+    return lambda words: np.stack(pair(*(words[i::count] for i in range(count))), 1).reshape(-1)
+
+
+OURS = {
+    "normal": of_words(normal_pair, 2), "normal_double": of_words(normal_double_pair, 4),
+    "logf": logf, "expf": expf, "log": log, "exp": exp, "ex2": power_of_two,
+}  # fmt: skip
+
+
+def numbers(name: str, bits: list[int], is_given: bool) -> Array:
+    if is_given and name in WORDS:
+        return np.array(bits, np.uint32)
+    is_wide = FUNCTIONS.get(name) == "double" or name == "normal_double"
+    return np.array(bits, np.uint64 if is_wide else np.uint32).view(
+        np.float64 if is_wide else np.float32
+    )
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_result_is_the_gpus(name: str) -> None:
+    measured = MEASURED["functions"][name]
+    found = OURS[name](numbers(name, measured["given"], is_given=True))
+    assert digest(found) == digest(numbers(name, measured["result"], is_given=False))
+
+
+@pytest.mark.parametrize(("name", "function"), [("sin", sine), ("cos", cosine)])
+def test_angles_of_a_turn_have_the_gpus_sine_and_cosine(name: str, function: Any) -> None:
+    assert digest(function(angles()[name][::EVERY])) == MEASURED["turn"][name]
+
+
+def test_one_number_is_one_of_many() -> None:
+    """Words and exponents that all lanes have alike come as single numbers."""
+    words = np.array([[7, 5], [1 << 31, 3 << 30]], np.uint32)
+    pairs = np.array([normal_pair(*pair) for pair in words])
+    assert np.array_equal(pairs, np.stack(normal_pair(*words.T), 1))
+    assert pairs.dtype == np.float32
+    with np.errstate(all="ignore"):
+        ends = np.array([-np.inf, -1e30, 1e30, np.inf], np.float32)
+        assert expf(ends).tolist() == [0, 0, np.inf, np.inf]
+        assert exp(ends.astype(np.float64)).tolist() == [0, 0, np.inf, np.inf]
