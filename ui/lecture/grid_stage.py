@@ -295,6 +295,7 @@ class GridStage(StagePanel):
             outline("".join(cells.border(waves == i) for i in range(int(waves.max()) + 1)),
                     palette.ink, 1),
             outline(gpu.fill(full), palette.line, 0.7, states[1][1], "below"),
+            outline(gpu.lines(), palette.near, 1, layer="below"),
             outline(arrow, palette.ink, 4),
         ]  # fmt: skip
 
@@ -338,9 +339,9 @@ class GridStage(StagePanel):
             return []
         count = self._devices[0].multiprocessors
         own = self._number % (self._held * count) % count
-        numbers = np.arange(gpu.rows * gpu.columns).reshape(gpu.rows, gpu.columns)
         return [
-            outline(gpu.fill(numbers < count), palette.line, 0.7, palette.cell, "below"),
+            outline("".join(gpu.path(*divmod(i, gpu.columns)) for i in range(count)),
+                    palette.line, 0.7, palette.cell, "below"),
             outline(self._fill_up(gpu, count), palette.line, 0.7,
                     mix(palette.cell, palette.number, RUNNING), "below"),
             outline(gpu.path(*divmod(own, gpu.columns)), palette.focus, 3),

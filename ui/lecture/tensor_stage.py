@@ -42,6 +42,7 @@ ALL_ROWS = 20  # of the most products that one instruction adds, 16
 FEWEST = 8  # rows: with fewer the stage takes the room below the maps
 LABEL = "−0.123 × −1.23"  # about the longest of a product
 BITS_SHARE = 0.58  # of the height, the rows under the tiles at most
+LEAST_TILES = 9.0  # of a small letter, the height of the tiles: with less there are none
 GAP = 1.6  # of a small letter, between tiles: an arrow, or a name, stands there
 HEAD = 14.0  # pixels, of such an arrow, at most
 ARROW_AT = 0.75  # of the width, the one from b to c, beside the name of c
@@ -74,7 +75,12 @@ class TensorStage(StagePanel):
         below = Rectangle(stage.left, taken, stage.right, stage.bottom)
         if areas.chip is not None:  # the bits need all of its width
             left, right = areas.chip.left + EDGE, areas.chip.right - EDGE
-            rows = min(self._rows_needed() * ROW * letters.number, BITS_SHARE * stage.height)
+            rows = max(
+                min(self._rows_needed() * ROW * letters.number, BITS_SHARE * stage.height),
+                FEWEST * LOWEST_ROW * letters.number,
+            )  # fmt: skip
+            if stage.height - rows < LEAST_TILES * letters.small:
+                rows = stage.height
             below = Rectangle(left, stage.bottom - rows, right, stage.bottom)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT + 1, letters.small)
         is_beside = beside.width >= needed and areas.chip is None
@@ -94,7 +100,8 @@ class TensorStage(StagePanel):
         """Where the tiles are: under the maps, or above the bits where maps have another place."""
         gap, stage, corner = self._letters.name, areas.whole_stage, areas.corner
         if areas.chip is not None:
-            return replace(stage, bottom=self._area.top - gap)
+            tiles = replace(stage, bottom=self._area.top - gap)
+            return tiles if tiles.height > 0 else None
         return Rectangle(corner.left, taken, corner.right, stage.bottom) if is_beside else None
 
     def changing(self, step: Step) -> list[Trace]:
@@ -166,7 +173,7 @@ class TensorStage(StagePanel):
             outline(factors, palette.line, 0, palette.tiles[turn % len(palette.tiles)], "below"),
             outline(sums, palette.line, 0, palette.done, "below"),
             outline(lines, palette.paper, 0.7, layer="below"),
-            outline(lanes, palette.line, 0, palette.number, "below"),
+            outline(lanes, palette.near, 1, palette.number, "below"),
             outline(own, palette.focus, 3),
             outline(arrows, palette.ink, 4),
             outline(frames, palette.ink, 3),
@@ -206,7 +213,8 @@ class TensorStage(StagePanel):
         row, column = int(rows[lane, 0]), int(columns[lane, 0])
         return (
             a.path(0, 0, a.rows, a.columns) + b.path(0, 0, b.rows, b.columns),
-            c.path(0, 0, c.rows, c.columns), a.lines() + b.lines() + c.lines(), warp.whole(),
+            c.path(0, 0, c.rows, c.columns), a.lines() + b.lines() + c.lines(),
+            "".join(warp.path(*divmod(i, ACROSS)) for i in range(WARP_SIZE)),
             warp.path(*divmod(lane, ACROSS)), arrows,
             "".join(cells.path(0, 0, cells.rows, cells.columns) for cells, _ in tiles),
             a.path(row, 0, 1, a.columns) + b.path(0, column, b.rows, 1), held,
