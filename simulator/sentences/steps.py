@@ -266,6 +266,8 @@ def _describe_call(
         moved = stored_by(formatter)
         return (f"waits until its copy has arrived: {moved}", "waits until its copy has arrived")
     if load is not None and store is None:
+        if load.space is MemorySpace.LOCAL:  # only the address is read: the rest is zeros
+            return ("starts to fill a part of the tile with zeros and does not wait for it",)
         cell = cell_name(formatter.recording, load, formatter.thread)
         number = format_number(load.values[formatter.thread])
         return (

@@ -312,6 +312,15 @@ def test_asynchronous_copies_begin_and_arrive() -> None:
     assert values(recording, commit, 0) == ()
 
 
+def test_a_copy_that_reads_nothing_fills_a_tile_with_zeros() -> None:
+    """Beyond K the last rung still copies, with all bytes of each copy as zeros."""
+    recording = recorded("anyshape", 16, 32, 8)
+    copies = steps_of(recording, "__pipeline_memcpy_async")
+    said = {spoken(recording, step, 0) for step in copies if step.active[0]}
+    assert ("starts to fill a part of the tile with zeros and does not wait for it.",) in said
+    assert not any("a_from" in sentence for sentences in said for sentence in sentences)
+
+
 def test_copies_of_rows_that_four_do_not_divide_are_of_one_value_each() -> None:
     recording = recorded("pipelined", 8, 6, 5, TILE=8, DEPTH=4, EACH=4)
     A = recording.arguments["A"].astype(int)

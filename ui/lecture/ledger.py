@@ -91,7 +91,7 @@ class LedgerPanel(Panel[Step]):
         if unset:
             wordings.append(f"<b>⚠ {_cells(unset)} read before anything was written there</b>")
         if count:
-            wordings.append(f"<b>⚠ {_cells(count)} shared with no barrier between</b>")
+            wordings.append(f"<b>⚠ {_cells(count)} shared with no barrier in between</b>")
         return tuple(wordings)
 
     def _wrong(self, step: Step) -> tuple[str, ...]:
