@@ -38,6 +38,8 @@ class ChangeKind(StrEnum):
     BEFORE_BARRIER = "moved before a barrier"
     DELETED = "deleted"
     WIDE = "vectorised"
+    SPILLED = "spilled"
+    LOCAL = "in local memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def changes(code: MachineCode, kernel: Kernel) -> Mapping[int, tuple[Change, ...
             beside = [one for one in barriers if source[one].loop == said.loop]
             if said.loop != line and not said.in_function:  # a loop's own line has two ends
                 made += _moved(code.instructions, placed, line, beside)
+            made += _local(code, line)
         elif not any(one in placed for one in said.statement):
             made.append(Change(ChangeKind.DELETED, 1, "No instruction is left of this line."))
         if made:
@@ -223,6 +226,28 @@ def _moved(
                     f"Moved: {_instructions(len(crossed))} moved {side} the barrier of line "
                     f"{barrier}, where no value depends on it.",
                 )  # fmt: skip
+
+
+def _local(code: MachineCode, line: int) -> Iterator[Change]:
+    """What of a line is in local memory: spilled registers, or arrays that none can hold."""
+    local = [one for one in code.instructions if one.line == line and one.group is Group.LOCAL]
+    if not local:
+        return
+    kinds = Counter("store" if one.base == "STL" else "load" for one in local)
+    what = " and ".join(
+        f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in sorted(kinds.items())
+    )
+    if code.spill_stores or code.spill_loads:
+        yield Change(
+            ChangeKind.SPILLED, len(local),
+            f"Spilled: {what} of local memory, for values that no register was left for.",
+        )  # fmt: skip
+    else:
+        yield Change(
+            ChangeKind.LOCAL, len(local),
+            f"Local memory: {what}, because a variable chooses an element of the thread's own "
+            "array, and no instruction can choose a register so.",
+        )  # fmt: skip
 
 
 def _instructions(count: int) -> str:

@@ -116,3 +116,14 @@ class MachineCode:
             if one.line is not None:
                 most[one.line] = max(count, most.get(one.line, 0))
         return dict(sorted(most.items()))
+
+    def live_registers(self) -> Mapping[int, frozenset[int]] | None:
+        """The registers that hold a value that is needed at some instruction of each line."""
+        if self.live is None:
+            return None
+        found: dict[int, set[int]] = {}
+        for one in self.live:
+            for instruction in self.instructions[one.first : one.last + 1]:
+                if instruction.line is not None:
+                    found.setdefault(instruction.line, set()).add(one.register)
+        return {line: frozenset(registers) for line, registers in sorted(found.items())}

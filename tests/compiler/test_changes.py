@@ -8,9 +8,10 @@ from collections.abc import Mapping
 import pytest
 
 from compiler.changes import Change, ChangeKind, changes
-from compiler.machine_code import MachineCode
+from compiler.machine_code import Group, MachineCode
 from compiler.opcodes import classify
 from compiler.recorded import recorded
+from compiler.what_if import Launched, what_ifs
 from simulator import compile_kernel
 from simulator.catalogue import catalogue
 
@@ -100,3 +101,31 @@ def test_what_crosses_a_barrier() -> None:
     assert [one.kind for one in found[8]] == [ChangeKind.BEFORE_BARRIER]
     assert 5 not in found
     assert "after the barrier of line 7" in found[6][0].sentence
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "said"),
+    [
+        ("launch-bounds", ChangeKind.SPILLED, "for values that no register was left for."),
+        ("unroll-1", ChangeKind.LOCAL, "no instruction can choose a register so."),
+    ],
+)
+def test_what_is_in_local_memory_is_said_as_what_it_is(
+    asked: str, kind: ChangeKind, said: str
+) -> None:
+    """A spill is one, and an array that a loop goes through is none."""
+    kernel = compile_kernel(catalogue()["registers"].source())
+    edits = what_ifs(kernel, Launched(256, 0, "sm_90"))
+    (text,) = [edited for one, edited in edits.items() if one.key == asked]
+    code = recorded(text, "sm_90")
+    assert code is not None
+    found = [
+        one
+        for each in changes(code, compile_kernel(text)).values()
+        for one in each
+        if one.kind in (ChangeKind.SPILLED, ChangeKind.LOCAL)
+    ]
+    assert {one.kind for one in found} == {kind}
+    assert all(one.sentence.endswith(said) for one in found)
+    placed = sum(one.group is Group.LOCAL for one in code.instructions)
+    assert 0.9 * placed < sum(one.count for one in found) <= placed  # some are of a line's braces

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compiler.changes import Change
@@ -32,6 +33,8 @@ class LineRows:
     instructions: tuple[str, ...]  # in the order of the machine code
     changes: tuple[str, ...]  # sentences: what the compiler did to the line
     registers: int | None  # the most that are in use there, None where that is not known
+    live: tuple[tuple[int, int], ...] = ()  # which are, as runs: the first and how many
+    of_all: int = 0  # registers that a thread has
 
 
 def line_rows(
@@ -39,6 +42,7 @@ def line_rows(
 ) -> tuple[LineRows, ...]:
     """The lines with instructions or changes in their order, those of no line at the end."""
     live, lines, written = code.live_by_line() or {}, code.lines, text.split("\n")
+    registers = code.live_registers() or {}
     numbered: set[int] = {*made, *(line for line in lines if line is not None)}
     numbers: list[int | None] = [*sorted(numbered), *([None] if None in lines else [])]
     found = []
@@ -60,6 +64,19 @@ def line_rows(
                 instructions=tuple(one.text for one in instructions),
                 changes=() if line is None else tuple(one.sentence for one in made.get(line, ())),
                 registers=None if line is None else live.get(line),
+                live=() if line is None else tuple(_runs(registers.get(line, ()))),
+                of_all=code.registers,
             )
         )
     return tuple(found)
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Numbers as runs.
+
+    >>> list(_runs({7, 0, 1, 2}))
+    [(0, 3), (7, 1)]
+    """
+    for _, run in itertools.groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0]):
+        found = [number for _, number in run]
+        yield found[0], len(found)

@@ -35,6 +35,10 @@ from ui.web_page.web_files import read_web
 TITLE = "What the compiler made of it"
 USUAL = "sm_90"
 NOTHING = ""  # beside the machine code
+BAND = (
+    "The band below a line has a place for each register of a thread, from R0 on the left: it is "
+    "filled where the register holds a value that is still needed."
+)
 KEY = "machine_code_chosen"  # of the session state
 # Of any job: a worker may compile a kernel anew that another has run, and find less time or memory.
 ERRORS = (SourceError, LaunchError, StoppedError, WorkerLostError)
@@ -139,6 +143,8 @@ def draw_compiled(compiled: Compiled, line: int | None) -> None:
             )  # fmt: skip
     with st.expander("All lines", key="machine_code_lines", expanded=line is None):
         listed = "".join(f"<li>{brief_html(one)}</li>" for one in compiled.lines)
+        if any(one.live for one in compiled.lines):
+            st.html(f"<p class='fact'>{BAND}</p>")
         st.html(f"<ol class='made'>{listed}</ol>")
 
 
@@ -245,7 +251,22 @@ def _place(rows: LineRows) -> str:
         return "<p class='place'><b>Of no line</b></p>"
     live = "" if rows.registers is None else f" <small>registers in use: {rows.registers}</small>"
     code = f"<code>{html.escape(rows.source)}</code>"
-    return f"<p class='place'><b>Line {rows.line}</b> {code}{live}</p>"
+    return f"<p class='place'><b>Line {rows.line}</b> {code}{live}</p>{band_html(rows)}"
+
+
+def band_html(rows: LineRows) -> str:
+    """A line's registers as a band: a field for each, filled where its value is needed there."""
+    if not rows.live:
+        return ""
+    stops = []
+    for first, count in rows.live:
+        begin, end = (f"{100 * at / rows.of_all:.2f}%" for at in (first, first + count))
+        stops.append(f"#0000 {begin}, var(--live) {begin}, var(--live) {end}, #0000 {end}")
+    live = sum(count for _, count in rows.live)
+    return (
+        f"<div class='band' role='img' aria-label='{live} of {rows.of_all} registers' "
+        f"style='background-image: linear-gradient(to right, {', '.join(stops)})'></div>"
+    )
 
 
 def _changes(rows: LineRows) -> str:

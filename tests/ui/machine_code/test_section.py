@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from compiler.recorded import recorded
 from simulator.catalogue import catalogue
 from tests.simulator.test_verdict import user_kernel_of
 from tests.ui.test_user_kernel_step_page import control, opened
@@ -16,7 +17,7 @@ from tests.ui.test_write_page import opened as opened_write
 from tests.ui.user_kernels import SAXPY
 from ui.gpu_charts.residency import describe, draw_residency
 from ui.machine_code.compiled import find_compared, find_compiled
-from ui.machine_code.section import TITLE, line_html
+from ui.machine_code.section import TITLE, brief_html, line_html
 from ui.run.compute import figure_key, find_line, load_recording, recording_key
 from ui.user_kernel.judged import judge_user_kernel
 from ui.view.view_url import View, opening_view, to_query
@@ -146,6 +147,19 @@ def test_the_verdict_knows_the_registers_of_what_was_recorded() -> None:
     assert found is not None
     assert found.registers == 32
     assert "with 32 registers a thread" in found.sentence
+
+
+def test_a_band_has_the_registers_that_are_live_at_a_line() -> None:
+    code = recorded(catalogue()["tiled"].source(), "sm_90")
+    assert code is not None
+    live = code.live_registers()
+    assert live is not None
+    lines = find_compiled(recording_key(replace(TILED, defines=(("TILE", 16),))), "sm_90").lines
+    for rows in lines:
+        held = {first + number for first, count in rows.live for number in range(count)}
+        assert held == live.get(rows.line or 0, set())
+        assert len(held) >= (rows.registers or 0)
+        assert (f"aria-label='{len(held)} of 32 registers'" in brief_html(rows)) is bool(held)
 
 
 def test_code_is_shown_as_it_is() -> None:
