@@ -36,7 +36,7 @@ FEW_KNOWN = tuple(
 Size = tuple[int, int, int]  # M, N, K
 
 
-def random_sizes(count: int = COUNT, seed: int = SEED) -> tuple[Size, ...]:
+def random_sizes(count: int = COUNT) -> tuple[Size, ...]:
     """Shapes whose sides are spread evenly over the logarithm, from SHORTEST to LONGEST.
 
     In turn the sides of one are multiples of 128, multiples of 4, and odd.
@@ -44,20 +44,20 @@ def random_sizes(count: int = COUNT, seed: int = SEED) -> tuple[Size, ...]:
     >>> random_sizes(3)
     ((2432, 4992, 1536), (140, 3304, 100), (4017, 421, 157))
     """
-    generator = random.Random(seed)  # noqa: S311  # nothing secret
+    generator = random.Random(SEED)  # noqa: S311  # nothing secret
     return tuple(
         (_side(generator, i % 3), _side(generator, i % 3), _side(generator, i % 3))
         for i in range(count)
     )
 
 
-def few_sizes(count: int = FEW_COUNT, seed: int = SEED) -> tuple[Size, ...]:
+def few_sizes(count: int = FEW_COUNT) -> tuple[Size, ...]:
     """Shapes with few rows and with few columns in turn, 1 to FEW; so are the other sides.
 
     >>> few_sizes(3)
     ((14, 4992, 1536), (3304, 2, 100), (19, 421, 157))
     """
-    generator = random.Random(seed)  # noqa: S311  # nothing secret
+    generator = random.Random(SEED)  # noqa: S311  # nothing secret
     sizes: list[Size] = []
     for i in range(count):
         few = round(math.exp(generator.uniform(0, math.log(FEW))))

@@ -344,13 +344,13 @@ def dtype_of(ctype: CType) -> np.dtype[Any]:
             raise TypeError(f"{ctype} has no values")
 
 
-def align_up(size: int, alignment: int = ARRAY_ALIGNMENT) -> int:
-    """A size in bytes, rounded up to a multiple of an alignment.
+def align_up(size: int) -> int:
+    """A size in bytes, rounded up to a multiple of ARRAY_ALIGNMENT.
 
     >>> align_up(20)
     32
     """
-    return -(-size // alignment) * alignment
+    return -(-size // ARRAY_ALIGNMENT) * ARRAY_ALIGNMENT
 
 
 def promote(ctype: Scalar) -> Scalar:

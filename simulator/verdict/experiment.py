@@ -151,10 +151,10 @@ class Experiment:
         self.has_faults = self.has_faults or touches.has_faults
         return Run(launch, touches, machine.results() if blocks is None else {})
 
-    def try_run(self, sizes: Sizes, grid: Dim3, blocks: Sequence[int] | None = None) -> Run | None:
+    def try_run(self, sizes: Sizes, grid: Dim3) -> Run | None:
         """As run; None where it is refused."""
         try:
-            return self.run(sizes, grid, blocks)
+            return self.run(sizes, grid)
         except (LaunchError, SourceError):
             return None
 

@@ -47,7 +47,7 @@ def host_form(text: str, kernel: Kernel) -> HostForm | None:
     if found is None:
         return None
     arguments = _arguments(kernel, found)
-    reader = _Expressions(text, kernel, found, arguments)
+    reader = _Expressions(text, found, arguments)
     return HostForm(
         grid=reader.sizes(0, found.grid),
         block=reader.sizes(1, found.block),
@@ -73,7 +73,6 @@ class _Expressions:
     def __init__(
         self,
         text: str,
-        kernel: Kernel,
         launch: HostLaunch,
         arguments: Mapping[str, HostArgument],
     ) -> None:

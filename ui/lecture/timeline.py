@@ -14,10 +14,9 @@ from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import Phase, SceneModel, iteration_noun, multiplied_tile, warp_alone
 from ui.drawing.canvas import SANS, Shape, Trace, colour_scale, outline, words
-from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
-from ui.drawing.sheet import Numbered, Rectangle
+from ui.drawing.sheet import Numbered, Panel, Rectangle
 from ui.lecture.layout import BUTTON, LectureAreas
 from ui.lecture.letters import Letters, text_width
 from ui.lecture.pair_layout import PairAreas
@@ -89,7 +88,7 @@ class Row:
         }  # fmt: skip
 
 
-class Timeline:
+class Timeline(Panel[Numbered]):
     """Rows of columns, and one mark over all of them at the step that is shown."""
 
     def __init__(
@@ -100,10 +99,6 @@ class Timeline:
         self._beats = ""  # of a recording of its own
         # Once: a long recording has many.
         self._hazards = "".join(row.hazards() for row in rows)
-
-    def changing(self, step: Numbered) -> list[Trace]:
-        """Nothing: the mark is a shape."""
-        return []
 
     def shapes(self, step: Numbered) -> list[Shape]:
         """The steps with hazards, and the mark."""
@@ -116,10 +111,6 @@ class Timeline:
             outline(self._hazards, palette.paper, 0.5, palette.focus),
             outline(mark, palette.paper, 1, palette.focus),
         ]
-
-    def hit(self, step: Numbered, x: float, y: float) -> Hit | None:
-        """Nothing: a click on the timeline needs no server."""
-        return None
 
 
 class LectureTimeline(Timeline):

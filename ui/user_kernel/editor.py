@@ -72,7 +72,6 @@ def draw_editor(
     edited: Edited | None,
     problems: Sequence[Problem],
     ask: Callable[[], None],
-    key: str = "editor",
 ) -> Edited | None:
     """Draw the editor with the problems of an edited source; return what is in it now.
 
@@ -86,7 +85,7 @@ def draw_editor(
             "problems": [asdict(problem) for problem in problems],
         }  # fmt: skip
     result = _register_component()(
-        key=key,
+        key="editor",
         data={
             "module": bundle_path(), "document": asdict(document), "checked": checked,
         },
