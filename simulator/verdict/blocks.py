@@ -109,7 +109,7 @@ def _long_sides(kernel: Kernel) -> list[str]:
 
 def _divides(macros: Mapping[str, int], part: str, whole: str) -> bool:
     small, large = evaluate(part, macros), evaluate(whole, macros)
-    return 1 < small < large and large % small == 0
+    return small < large and large % small == 0
 
 
 def _sides(kernel: Kernel, macros: Mapping[str, int]) -> list[str]:

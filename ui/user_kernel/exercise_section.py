@@ -14,7 +14,7 @@ from ui.run.broken_section import list_broken
 from ui.user_kernel import verdict_html
 
 SOLVED, OPEN = ":material/check_circle:", ":material/circle:"
-LEVELS = {1: "first steps", 2: "practice", 3: "harder", 4: "hard"}
+LEVELS = {1: "first steps", 2: "practice", 3: "harder"}
 
 
 def draw_exercise_list(progress: Progress, start: Callable[[Exercise], None]) -> None:
