@@ -6,6 +6,7 @@ A sample of the table runs by default, the whole with --deep.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,11 +18,12 @@ import pytest
 
 from simulator import Kernel, LaunchError, compile_kernel, simulate
 from simulator.machine.schedule import Schedule
+from simulator.size_expression import evaluate
 from simulator.verdict.form import LaunchForm, UserKernel, with_fractions
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
-from simulator.verdict.tasks import TASKS
+from simulator.verdict.tasks import FACTOR, TASKS
 from simulator.verdict.verdict import SizeCheck
 from tests.simulator.kernel_table.habits import HABITS
 from tests.simulator.kernel_table.launches import first_wrong, is_whole, own_fault
@@ -171,6 +173,20 @@ def test_a_wrong_kernel_is_not_right(name: str, judged: Judging) -> None:
     found = judged(entry)
     assert found.state != "right" or name in MISSED, found.next_step
     assert not found.mistaken
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_right_results_are_those_of_numpy(name: str) -> None:
+    task, generator = TASKS[name], np.random.default_rng(1)
+    chosen = {"M": 5, "N": 4, "K": 3, "n": 7, "width": 3, "bins": 6}
+    sizes = {role: chosen.get(role, 2) for role in task.sizes}
+    arrays = {
+        role: generator.integers(0, 6, math.prod(evaluate(one, sizes) for one in shape)) * 1.0
+        for role, shape in task.arrays.items()
+    }
+    arrays |= {FACTOR: np.float64(3)} if task.has_factor else {}
+    ((_, found),) = task.expected(arrays, sizes).items()
+    assert np.allclose(found, reference(name, arrays, sizes).reshape(found.shape), equal_nan=True)
 
 
 def test_the_table_is_large_and_has_every_task() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,14 @@ from simulator import LaunchError, catalogue, compile_kernel
 from simulator.language.tree import MemorySpace
 from simulator.observers.hazards.findings import Example, Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
-from simulator.verdict.form import ArrayArgument, Contents, NumberArgument, UserKernel
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
+from simulator.verdict.repair import repairs
+from simulator.verdict.runs import Runs
+from simulator.verdict.sizes import Trial, trials
+from simulator.verdict.tasks import PRODUCT, TASKS, Task
 from simulator.verdict.verdict import CheckState, FoundHazard, State, Verdict
 
 TILED = catalogue()["tiled"].source(TILE=4)
@@ -167,6 +172,55 @@ def test_faulty_kernels(old: str, new: str, state: State, sentences: list[str]) 
     assert verdict.state is state, verdict.next_step
     for sentence in sentences:
         assert sentence in verdict.next_step
+
+
+@functools.cache
+def product_of_tiles() -> tuple[LaunchForm, Task, Trial]:
+    kernel, task = compile_kernel(TILED), TASKS[PRODUCT]
+    form = guess_form(TILED, kernel, PRODUCT)
+    return form, task, trials(kernel, form, task.sizes)[0]
+
+
+STORE = "C[row * N + col] = acc;"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("Bs[k][tx]", "Bs[tx][k]",
+         "C[0][0] is 107, and should be 178. 63 of 64 cells are wrong, with the warps in ascending "
+         "order. Thread (0, 0) of block (0, 0) stores it in line 31. At k = 2 it reads Bs[0][2] = "
+         "4 in line 26, but B[2][0] is 0."),
+        ("k < TILE; ++k", "k < TILE - 1; ++k",
+         "At k = 3 it reads As[0][0] = 1 in line 26, but A[0][3] is 9."),
+        ("row * K + a_col]", "row * K + a_col / 2]",
+         "At k = 1 it reads As[0][1] = 9 in line 26, but A[0][1] is 1."),
+        ("Bs[k][tx];", "Bs[k][ty];",
+         "At k = 0 it reads Bs[0][0] = 9 in line 26, but B[0][1] is 1."),
+        ("(K + TILE - 1) / TILE", "K / TILE - 1", "It adds 4 products; this sum has 8."),
+        ("acc = 0.0f", "acc = 1.0f", "It reads the right 8 pairs of factors"),
+        ("Bs[k][tx];", "Bs[k][tx] * As[ty][k];",
+         "reads: As[0][2] = 3, As[0][3] = 3, Bs[3][0] = 9, As[0][3] = 3."),
+        (STORE, "C[row * N + col / 2] = acc;",
+         "Thread (1, 0) of block (0, 0) stores it in line 31, after 1 other thread."),
+        (STORE, ";", "64 of 64 cells are wrong, with the warps in ascending order. No thread "),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_wrong_cell(old: str, new: str, sentence: str) -> None:
+    assert old in TILED
+    form, task, trial = product_of_tiles()
+    runs = Runs(compile_kernel(TILED.replace(old, new)), form, task)
+    runs.run(trial, 60.0)
+    assert runs.checks[0].state is CheckState.WRONG
+    assert sentence in runs.checks[0].sentence
+
+
+def test_barriers_are_tried_outside_of_branches_and_beside_shared_memory() -> None:
+    text = TILED.replace("        __syncthreads();\n", "").replace(STORE, f"{{\n{STORE}\n}}")
+    for each, lines in ((text, [21, 22, 25, 26, 31]), (NAIVE, [])):
+        kernel = compile_kernel(each)
+        changes = repairs(kernel, guess_form(each, kernel, PRODUCT), [], is_ragged=False)
+        assert [one.fixes[0].span.line for one in changes if "__sync" in one.sentence] == lines
 
 
 RACE = """

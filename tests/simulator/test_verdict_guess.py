@@ -21,6 +21,7 @@ from simulator.verdict.form import (
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
+from simulator.verdict.parameters import recognise
 from simulator.verdict.verdict import CheckState, State, Verdict
 
 NAIVE_BODY = """{
@@ -106,32 +107,41 @@ def test_a_product_is_known_by_its_signature(text: str, roles: str) -> None:
     assert (simulate(kernel, launch).arrays["z"] == product).all()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "__global__ void last(const float* in, float* partial, float* out, int n)"
-        "{ float s = 0; for (int i = threadIdx.x; i < n; i += blockDim.x * 4) s += in[i];"
-        " partial[blockIdx.x * blockDim.x + threadIdx.x] = s;"
-        " if (!threadIdx.x) out[blockIdx.x] = s; }",
-        "__global__ void k(float* a, int* n) { a[threadIdx.x] = *n; }",
-        "__global__ void k() { }",
-        # Squares.
-        "__global__ void k(const float* x, const float* y, float* z, int m, int n, int d)"
-        "{ int j = blockIdx.x * blockDim.x + threadIdx.x; if (j >= n) return;"
-        " for (int i = 0; i < m; ++i) { float s = 0; for (int k = 0; k < d; ++k)"
-        " { float t = x[i * d + k] - y[j * d + k]; s += t * t; } z[i * n + j] = s; } }",
-        # An average.
-        "__global__ void k(const float* u, const float* f, float* out, int n)"
-        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < 1 || i >= n - 1) return;"
-        " float s = 0; for (int d = -1; d <= 1; d += 2) s += 0.5f * (u[i + d] + u[i]);"
-        " out[i] = s - f[i]; }",
-        # A quotient.
-        "__global__ void k(const float* pos, const float* mass, float* acc, int n)"
-        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; float a = 0;"
-        " for (int j = 0; j < n; ++j) { float d = pos[j] - pos[i];"
-        " a += mass[j] * d / (d * d + 1); } acc[i] = a; }",
-    ],
+OTHERS = (
+    "__global__ void last(const float* in, float* partial, float* out, int n)"
+    "{ float s = 0; for (int i = threadIdx.x; i < n; i += blockDim.x * 4) s += in[i];"
+    " partial[blockIdx.x * blockDim.x + threadIdx.x] = s;"
+    " if (!threadIdx.x) out[blockIdx.x] = s; }",
+    "__global__ void k(float* a, int* n) { a[threadIdx.x] = *n; }",
+    "__global__ void k() { }",
+    # Squares.
+    "__global__ void k(const float* x, const float* y, float* z, int m, int n, int d)"
+    "{ int j = blockIdx.x * blockDim.x + threadIdx.x; if (j >= n) return;"
+    " for (int i = 0; i < m; ++i) { float s = 0; for (int k = 0; k < d; ++k)"
+    " { float t = x[i * d + k] - y[j * d + k]; s += t * t; } z[i * n + j] = s; } }",
+    # An average.
+    "__global__ void k(const float* u, const float* f, float* out, int n)"
+    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < 1 || i >= n - 1) return;"
+    " float s = 0; for (int d = -1; d <= 1; d += 2) s += 0.5f * (u[i + d] + u[i]);"
+    " out[i] = s - f[i]; }",
+    # A quotient.
+    "__global__ void k(const float* pos, const float* mass, float* acc, int n)"
+    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; float a = 0;"
+    " for (int j = 0; j < n; ++j) { float d = pos[j] - pos[i];"
+    " a += mass[j] * d / (d * d + 1); } acc[i] = a; }",
+    # Products that are not added up.
+    "__global__ void k(const float* x, const float* y, float* z, int m, int n, int d)"
+    "{ int j = blockIdx.x * blockDim.x + threadIdx.x; if (j < m)"
+    " for (int i = 0; i < n; ++i) z[j * n + i] = x[j * d] * y[i]; }",
 )
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_no_product_is_recognised_in_another_kernel(text: str) -> None:
+    assert recognise(compiled(text)) is None
+
+
+@pytest.mark.parametrize("text", OTHERS)
 @pytest.mark.sample(6)
 def test_other_kernels_are_no_product(text: str) -> None:
     form = guessed(text)
@@ -170,6 +180,17 @@ def test_a_transposition() -> None:
     assert form.grid == ("(width + 16 - 1) / 16", "(height + 16 - 1) / 16", "1")
 
 
+def test_a_transposition_of_a_square() -> None:
+    text = (
+        "__global__ void transpose(const float* in, float* out, int n)"
+        "{ int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;"
+        " if (x < n && y < n) out[x * n + y] = in[y * n + x]; }"
+    )
+    found = recognise(compiled(text))
+    assert found is not None
+    assert dict(found.roles) == {"A": "in", "B": "out", "M": "n", "N": "n"}
+
+
 HOST = """
 #define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
 int over(int a, int b) { return (a + b - 1) / b; }
@@ -193,6 +214,8 @@ int main() {
          ("(n + 8 - 1) / 8", "m / 8", "1"), ("8", "8", "1")),
         ("dim3 block(8, 4); dim3 grid(over(columns, block.x), over(rows, block.y));",
          ("(n + 8 - 1) / 8", "(m + 4 - 1) / 4", "1"), ("8", "4", "1")),
+        ("dim3 block = {8, 4}; dim3 grid = {columns / 8, (rows + 3) / 4};",
+         ("n / 8", "(m + 3) / 4", "1"), ("8", "4", "1")),
     ],
 )  # fmt: skip
 def test_the_texts_own_launch(
@@ -286,6 +309,38 @@ def test_arrays_that_atomics_change_begin_with_zeros() -> None:
     assert contents == {
         "mutex": Contents.ZEROS, "sum": Contents.RANDOM, "x": Contents.RANDOM
     }  # fmt: skip
+
+
+def test_a_kernel_that_no_launch_suits_has_the_hosts_sizes_and_zeros_for_its_atomics() -> None:
+    form = guessed(
+        "__global__ void k(int* count, float* x, int w, int h)"
+        " { atomicAdd(&count[-1], 1); x[-1 - w * h] = 1; }\n"
+        "int main() { int w = 6, h = 7; int* count; float* x; cudaMalloc(&count, 4);"
+        " cudaMalloc(&x, w * h * sizeof(float)); k<<<1, 32>>>(count, x, w, h); }"
+    )
+    arrays = [one for one in form.arguments if isinstance(one, ArrayArgument)]
+    assert [one.columns for one in arrays] == ["1", "w * h"]
+    assert arrays[0].contents is Contents.ZEROS
+    assert {NumberArgument("w", "6"), NumberArgument("h", "7")} < set(form.arguments)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "cells"),
+    [
+        ("const float* x, float* y, int n", "if (i < n - 3) y[i] = x[i] + 1;", ("n", "n")),
+        ("float* x, int h, int w", "int j = blockIdx.y * blockDim.y + threadIdx.y;"
+         "if (i < h && j < w) x[i * w + j] = i;", ("h * w",)),
+    ],
+)  # fmt: skip
+def test_arrays_have_the_sizes_that_what_is_touched_follows(
+    parameters: str, body: str, cells: tuple[str, ...]
+) -> None:
+    form = guessed(
+        f"__global__ void k({parameters})"
+        f"{{ int i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"
+    )
+    arrays = [one.columns for one in form.arguments if isinstance(one, ArrayArgument)]
+    assert tuple(arrays) == cells
 
 
 PITCHED = """__global__ void add(const float* A, const float* B, float* C,

@@ -6,9 +6,10 @@ import functools
 import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from simulator import Recording, Step, catalogue
+from simulator import Launch, Recording, Step, catalogue, compile_kernel, record
 from simulator.recording.navigation import boundaries, positions
 from tests.ui.lecture.lectures import record_view
 from ui.analysis.pairs import Pair, align, differing_lines, pair_navigation, pair_of_step
@@ -111,6 +112,22 @@ def test_a_recording_beside_itself_goes_step_by_step() -> None:
     recording = recorded("")
     pairs = align(recording, recording)
     assert [pair.sides for pair in pairs] == [(step, step) for step in recording.steps]
+
+
+def in_order(letters: str) -> Recording:
+    """One thread that stores a letter after another."""
+    stores = "\n".join(f"x[{ord(letter) - 97}] = {ord(letter) - 97};" for letter in letters)
+    kernel = compile_kernel(f"__global__ void k(float* x) {{\n{stores}\n}}")
+    return record(kernel, Launch((1, 1, 1), (1, 1, 1), {"x": np.zeros(26, np.float32)}))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "together"), [("abcd", "cabd", "abd"), ("azb", "pab", "ab")]
+)
+def test_as_many_like_lines_as_can_be_are_pairs(left: str, right: str, together: str) -> None:
+    pairs = align(in_order(left), in_order(right))
+    met = [(left[pair.sides[0].number], right[pair.sides[1].number]) for pair in pairs]
+    assert [one for one, other in met if one == other] == list(together)
 
 
 def test_a_side_waits_where_the_other_has_a_barrier_more() -> None:

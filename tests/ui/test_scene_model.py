@@ -18,6 +18,7 @@ from ui.analysis.scene_model import (
     focus_cell,
     follows_products,
     iteration,
+    iteration_noun,
     loaded_tile,
     multiplied_tile,
     outer_iteration,
@@ -318,3 +319,8 @@ def test_what_is_given_is_kept() -> None:
     assert (model.recording, model.thread, model.tile) == (recording("writes"), 2, (4, 5, 6))
     assert model.hazards == hazards
     assert len(model.unordered) == len(model.positions) == len(model.recording.steps)
+
+
+def test_iterations_that_multiply_tiles_are_called_so() -> None:
+    naive = build_scene_model(recorded(0), 0)
+    assert [iteration_noun(one) for one in (naive, scene_model("tiled"))] == ["iteration", "tile"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from simulator import catalogue, compile_kernel
 from simulator.exercises.exercise import exercises
 from simulator.verdict.form import NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
+from simulator.verdict.judge import judge
 from tests.until import until
 from ui.lessons.progress import Progress
 from ui.user_kernel.draft import Draft, with_fields
@@ -143,17 +145,42 @@ def test_a_text_that_does_not_compile_has_no_verdict() -> None:
     assert page.button(key="write_step").disabled
 
 
+def drawn_verdict() -> None:
+    import streamlit as st
+
+    from ui.user_kernel.verdict_section import draw_verdict
+
+    draw_verdict(st.session_state["own"], st.session_state["verdict"], lambda *_: None)
+
+
+@pytest.mark.parametrize("next_step", [None, "Guard line 1."])
+def test_the_scene_of_a_wrong_cell_is_offered_once(next_step: str | None) -> None:
+    text = (
+        "__global__ void k(const float* x, const float* y, float* z, int n)"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = x[i] + y[i] + 1; }"
+    )
+    kernel = compile_kernel(text)
+    own = UserKernel(text, "k", guess_form(text, kernel, "sum"))
+    verdict = judge(own, kernel)
+    page = AppTest.from_function(drawn_verdict)
+    page.session_state["own"] = own
+    page.session_state["verdict"] = replace(verdict, next_step=next_step or verdict.next_step)
+    assert [button.key for button in checked(page.run()).button] == ["verdict_wrong"]
+
+
 def test_an_exercise_is_checked_and_its_hints_open_one_by_one() -> None:
     page = opened(exercise="barriers")
     exercise = exercises()["barriers"]
     assert draft(page).text == exercise.start
     page = press(page, "write_check")
     assert "next wrong" in told(page)
+    assert "the last one" not in told(page)
     for number, hint in enumerate(exercise.hints, 1):
         assert not any(hint in one.value for one in page.markdown)
         page = press(page, "hint_barriers")
         assert any(f"**Hint {number}.** {hint}" == one.value for one in page.markdown)
     assert any(exercise.solution.strip() == one.value.strip() for one in page.code)
+    assert "hint_barriers" not in [button.key for button in page.button]
     draft(page).open(exercise.solution, "", "barriers")
     page = press(checked(page.run()), "write_check")
     assert "Solved." in told(page)
