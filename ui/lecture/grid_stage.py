@@ -32,17 +32,18 @@ from ui.lecture.layout import Areas
 from ui.lecture.letters import Letters, fit
 from ui.lecture.stage_panel import StagePanel
 
-LINES = 2  # of words above the matrices, and above the multiprocessors
-GRID_SHARE = 0.42  # of the height that words leave, the matrices'
+LINES = 2  # of words above the matrices, and above the multiprocessors, at most
+LINE = 1.35  # of their height, from one to the next
+GRID_SHARE = 0.46  # of the height that words leave, the matrices'
 LARGEST = 4.0  # of a small letter, a tile
 GAP = 5.0
 MOST_TILES = 64  # in a row: more are drawn as one
 WAVES = 2.5  # of the large launch at least
-LARGE_SHARE = 0.32  # of the height that words leave, the large launch
+LARGE_SHARE = 0.3  # of the height that words leave, the large launch
 LARGE_WIDTH = 0.42  # of the width, its blocks
 LEAST_LARGE = 4.0  # of a small letter, its height
 NOW = 1  # the wave of it that runs
-NUMBERED = 1.0  # of a wave's number, the height of its blocks at least
+NUMBERED = 0.8  # of a wave's number, the height of its blocks at least
 PLUS = 12.0  # pixels, the sign where they meet
 HEAD, LARGE_HEAD = 7.0, 14.0  # pixels, of an arrow; of the one to the multiprocessors
 RUNNING = 0.6  # of the colour of what runs, in a block's: its number is still read
@@ -79,12 +80,17 @@ class GridStage(StagePanel):
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
         )
-        line = 1.35 * letters.sentence
-        top = stage.top + LINES * line if areas.far is not None else maps.bottom
-        free = stage.bottom - top - LINES * line - letters.small
         self._terms = 0 if model.product is None else 1
         if model.tiles_of_k is not None:
             self._terms = min(model.tile_count, MOST_TILES)
+        line, size = LINE * letters.name, letters.name
+        self._lines = (
+            fit(self._describe_grid(), size, self._words.width, LINES),
+            fit(self._describe_gpu(), size, stage.width, LINES),
+        )
+        above, under = (len(lines) * line for lines in self._lines)
+        top = stage.top + above if areas.far is not None else maps.bottom
+        free = stage.bottom - top - under - letters.small
         self._large = self._large_launch()
         large = LARGE_SHARE * free if self._large is not None else 0.0
         if large < LEAST_LARGE * letters.small:
@@ -92,7 +98,7 @@ class GridStage(StagePanel):
         grid = GRID_SHARE / (1 - LARGE_SHARE) * (free - large)
         self._place(Rectangle(stage.left, top, stage.right, top + grid))
         below = top + grid + letters.small
-        self._below = Rectangle(stage.left, below, stage.right, below + LINES * line)
+        self._below = Rectangle(stage.left, below, stage.right, below + under)
         self._gpu = self._place_gpu(
             Rectangle(stage.left, self._below.bottom, stage.right, stage.bottom - large)
         )
@@ -156,31 +162,23 @@ class GridStage(StagePanel):
     def changing(self, step: Step) -> list[Trace]:
         """What the block owns and how many run at once, in words, and the tiles' names."""
         palette, letters = self._palette, self._letters
-        line = 1.35 * letters.sentence
-        texts, points = [], []
-        for lines, area in (
-            (self._describe_grid(), self._words),
-            (self._describe_gpu(), self._below),
-        ):
-            shown = fit(lines, letters.sentence, area.width, LINES)
-            texts += [*shown, *[""] * LINES][:LINES]
-            points += [(area.left, area.top + 0.6 * line + i * line) for i in range(LINES)]
+        line = LINE * letters.name
+        points = [
+            (area.left, area.top + (0.5 + i) * line)
+            for lines, area in zip(self._lines, (self._words, self._below), strict=True)
+            for i in range(len(lines))
+        ]
         names, at = self._tile_names()
         small, foot = letters.small, self._foot
         numbers, middles = self._wave_numbers()
         return [
-            words(points, texts, letters.sentence, palette.ink, "middle right", SANS),
+            words(points, [*self._lines[0], *self._lines[1]], letters.name, palette.ink,
+                  "middle right", SANS),
             words(at, names, letters.small, palette.ink, family=SANS),
-            words(
-                [(foot.left, foot.top - 0.8 * small)],
-                [self._describe_large()],
-                small,
-                palette.ink,
-                "middle right",
-                SANS,
-            ),
+            words([(foot.left, foot.top - 0.8 * small)], [self._describe_large()], small,
+                  palette.ink, "middle right", SANS),
             words(middles, numbers, letters.number, palette.ink, family=SANS),
-        ]
+        ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
         """The tiles that are multiplied, each block's wave, and the multiprocessors."""
