@@ -79,8 +79,8 @@ def beats(recording: Recording, known_positions: Sequence[Position]) -> tuple[in
     """The numbers of the steps at which something happens that a teacher would point at, ascending.
 
     A kernel is mostly bookkeeping: declarations, counters, tests of loops, arithmetic of addresses.
-    Who follows a story of tiles is interested in none of it, and would press a key three times for
-    one product. So a step is a beat if it
+    Who follows the tiles is interested in none of it, and would press a key three times for one
+    product. So a step is a beat if it
 
     - accesses memory other than registers and a thread's own arrays: global, shared, constant;
     - is a barrier, or another wait or exchange between threads, or prints (NOTABLE in statements);

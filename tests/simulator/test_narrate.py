@@ -52,7 +52,7 @@ def spoken(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
     return narrate.spoken(recording, step, thread)
 
 
-# A thread's story, by hand: A is 1 2 3 4 / 5 6 7 8 / ..., B is 16 15 14 13 / 12 11 10 9 / ...
+# A thread's steps, by hand: A is 1 2 3 4 / 5 6 7 8 / ..., B is 16 15 14 13 / 12 11 10 9 / ...
 STORY = [
     ("int tx", 0, "tx = 1", "sets tx = 1."),
     ("int row", 0, "row = 0 × 2 + 1 = 1", "sets row = 0 × 2 + 1 = 1."),

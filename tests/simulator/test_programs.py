@@ -1,4 +1,4 @@
-"""Whole files as students and samples write them, unchanged: values, verdict, counters, story."""
+"""Whole files as students and samples write them, unchanged: values, verdict, counters, steps."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Two recordings in lockstep: the pairs of steps at which both are at the same place of the story.
+"""Two recordings in lockstep: pairs of steps, both at the same point of the computation.
 
-The story follows the products that a block adds up. Where both kernels run the same line in the
-same iterations of like loops, the two steps are a pair. Where they do not, each goes on by its
-share of the products, and one of them may wait for the other.
+Where both kernels run the same line in the same iterations of like loops, the two steps are a pair.
+Where they do not, each goes on by its share of the products that a block adds up, and one of them
+may wait for the other.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Point = tuple[int, int]  # the numbers of a left and of a right step
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A step of each recording, at the same place of the story."""
+    """A step of each recording, at the same point of the computation."""
 
     number: int  # from 0
     sides: tuple[Step, Step]  # left, right

@@ -27,8 +27,8 @@ class Fate(StrEnum):
 class RightValues:
     """A faulty recording beside one of the same block, numbers and order without the fault.
 
-    Both are of texts with the same lines, and are compared where both are at the same place of the
-    story: a value is wrong that differs there.
+    Both are of texts with the same lines, and are compared where both are at the same point of the
+    computation: a value is wrong that differs there.
     """
 
     def __init__(self, recording: Recording, right: Recording) -> None:

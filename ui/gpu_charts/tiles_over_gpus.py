@@ -1,4 +1,4 @@
-"""The tile story one level up: GPUs as blocks, their memories as shared memory, step by step.
+"""Tiles one level up: GPUs as blocks, their memories as shared memory, step by step.
 
 Each GPU is drawn as a matrix product is in the lecture: its panel of B above its tile of C, its
 panel of A to the left. A piece has the colour of the GPU that has it from the beginning.

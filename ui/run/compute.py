@@ -154,7 +154,7 @@ def draw_frames(view: View, look: Look, steps: range) -> bytes:
 
 
 def find_same_place(before: View, view: View) -> int:
-    """The scene's step of a view at the same place of the story as another view is, at its step.
+    """The step of a view's scene at the same point of the computation as another view is.
 
     0 if one of them cannot be run.
     """

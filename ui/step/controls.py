@@ -24,7 +24,7 @@ from ui.run.broken_section import list_broken
 from ui.run.cache import answers, load_opened
 from ui.run.compute import figure_key, find_same_place, recording_key
 from ui.run.mailbox import mailbox
-from ui.step.state import KERNEL, control_key, step_state, story_key
+from ui.step.state import KERNEL, control_key, step_state, steps_key
 from ui.view import presets, shown_kernel, user_kernel_link
 from ui.view.small_kernels import is_small
 from ui.view.view_url import (
@@ -112,7 +112,7 @@ def draw_controls(previous: View) -> tuple[View, Places]:
         view = draw_beside(beside, previous, view)
         hazards = st.container(key="hazards")
         draw_edit_link(previous)
-    if story_key(view) != story_key(previous):
+    if steps_key(view) != steps_key(previous):
         state = step_state()
         state.begins |= not is_what_if(previous, view)
         view = replace(view, step=step_in_other_recording(previous, view))
@@ -258,7 +258,7 @@ def draw_comparison(previous: View, view: View) -> ComparedScene | None:
     name = st.selectbox(
         "A second scene, in lockstep", names, names.index(shown_first),
         format_func=lambda name: titles.get(name, name),
-        help="Both are at the same point in the story, and what differs is marked.",
+        help="Both are at the same point of the computation, and what differs is marked.",
         **what_if_options("second", shown_first),
     )  # fmt: skip
     if name == NOTHING:

@@ -120,8 +120,8 @@ class StepState:
         return explanation if explained == recording_key(view) else ""
 
     def shown_preset(self, view: View) -> Preset | None:
-        """The preset that was opened, by its button or its address, while its story is shown."""
-        if self.preset is not None and story_key(self.preset.view) != story_key(view):
+        """The preset that was opened, by its button or its address, while its steps are shown."""
+        if self.preset is not None and steps_key(self.preset.view) != steps_key(view):
             self.preset = None
         return self.preset
 
@@ -155,6 +155,6 @@ def entered() -> dict[str, Any]:
     }
 
 
-def story_key(view: View) -> tuple[View, ComparedScene | None]:
+def steps_key(view: View) -> tuple[View, ComparedScene | None]:
     """What the steps of a view's scene depend on, but for the focused thread's cell of C."""
     return recording_key(view), view.comparison
