@@ -72,11 +72,11 @@ class GridStage(StagePanel):
         self._waves = np.zeros((self._down, self._across), np.int64)
         self._wave = self._wave_blocks = 0
         if self._held:
-            size = self._held * self._devices[0].multiprocessors
-            self._waves = (np.arange(first, first + count) // size).reshape(self._waves.shape)
+            at_once = self._held * self._devices[0].multiprocessors
+            self._waves = (np.arange(first, first + count) // at_once).reshape(self._waves.shape)
             self._wave = int(self._waves[y, x])
-            self._wave_count = -(-count * deep // size)
-            self._wave_blocks = min(size, count * deep - self._wave * size)
+            self._wave_count = -(-count * deep // at_once)
+            self._wave_blocks = min(at_once, count * deep - self._wave * at_once)
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
         )
