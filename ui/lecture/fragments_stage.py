@@ -24,6 +24,7 @@ from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box
 from ui.drawing.palette import Palette
+from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells
 from ui.lecture.layout import Areas
@@ -72,7 +73,10 @@ class FragmentsStage(StagePanel):
         names = {held.name for _, three in self._nearest for held in three}
         self._values = {name: values_by_step(model.recording, name) for name in names}
         self._filled = self._first_stores()
-        self._cells = self._place()
+        self._cells = place_fragments(
+            tuple(held.fragment for held in self._nearest[0][1]), areas.stage, GAP,
+            LABEL * letters.name, STRETCH,
+        )  # fmt: skip
         self._lanes_of_elements = self._lane_numbers()
 
     def _nearest_multiplications(self) -> list[tuple[Step, tuple[_Held, ...]]]:
@@ -107,20 +111,6 @@ class FragmentsStage(StagePanel):
                         if key not in first and one.is_accessed(access, thread):
                             first[key] = step.number
         return first
-
-    def _place(self) -> tuple[Cells, Cells, Cells]:
-        """The elements of a, of b and of the sums."""
-        area, label = self._area, LABEL * self._letters.name
-        a, b, c = (held.fragment for held in self._nearest[0][1])
-        wide = (area.width - GAP) / (a.columns + c.columns)
-        high = (area.height - 2 * label) / (b.rows + c.rows)
-        wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
-        x, y = area.left + a.columns * wide + GAP, area.top + 2 * label + b.rows * high
-        return (
-            Cells(area.left, y, wide, high, a.rows, a.columns),
-            Cells(x, area.top + label, wide, high, b.rows, b.columns),
-            Cells(x, y, wide, high, c.rows, c.columns),
-        )
 
     def _lane_numbers(self) -> list[Trace]:
         """The lane of each element, where that has room."""
@@ -260,3 +250,23 @@ def _lanes(fragment: Fragment) -> Array:
     rows, columns = fragment.positions()
     lanes[rows, columns] = np.arange(WARP_SIZE)[:, None]
     return lanes
+
+
+def place_fragments(
+    three: tuple[Fragment, ...], area: Rectangle, across: float, down: float, stretch: float
+) -> tuple[Cells, Cells, Cells]:
+    """The elements of a, of b and of their sums: as on a blackboard, b above c, a left of it.
+
+    `across` is the pixels from a to the sums; `down` those above b and above the sums, for names;
+    an element's longer side is at most `stretch` times its shorter.
+    """
+    a, b, c = three
+    wide = (area.width - across) / (a.columns + c.columns)
+    high = (area.height - 2 * down) / (b.rows + c.rows)
+    wide, high = min(wide, stretch * high), min(high, stretch * wide)
+    left, top = area.left + a.columns * wide + across, area.top + 2 * down + b.rows * high
+    return (
+        Cells(area.left, top, wide, high, a.rows, a.columns),
+        Cells(left, area.top + down, wide, high, b.rows, b.columns),
+        Cells(left, top, wide, high, c.rows, c.columns),
+    )

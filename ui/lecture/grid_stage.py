@@ -83,10 +83,10 @@ class GridStage(StagePanel):
         self._terms = 0 if model.product is None else 1
         if model.tiles_of_k is not None:
             self._terms = min(model.tile_count, MOST_TILES)
-        line, size = LINE * letters.name, letters.name
+        line = LINE * letters.name
         self._lines = (
-            fit(self._describe_grid(), size, self._words.width, LINES),
-            fit(self._describe_gpu(), size, stage.width, LINES),
+            fit(self._describe_grid(), letters.name, self._words.width, LINES),
+            fit(self._describe_gpu(), letters.name, stage.width, LINES),
         )
         above, under = (len(lines) * line for lines in self._lines)
         top = stage.top + above if areas.far is not None else maps.bottom

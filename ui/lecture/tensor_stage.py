@@ -28,6 +28,7 @@ from ui.drawing.palette import Palette
 from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.cells import Cells
+from ui.lecture.fragments_stage import place_fragments
 from ui.lecture.layout import Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
 from ui.lecture.stage_panel import StagePanel
@@ -135,18 +136,12 @@ class TensorStage(StagePanel):
         return texts if multiplication(step) is not None else [""] * len(texts), points
 
     def _place_fragments(self, call: Call) -> list[tuple[Cells, Fragment]]:
-        """The cells of a, b and the sums: as a product on a blackboard, b above c, a left of it."""
-        area, gap = self._tiles or self._area, GAP * self._letters.small
-        fragments = [parse_fragment(call.texts[number]) for number in (1, 2, 3)]
-        a, b, c = (one for one in fragments if one is not None)
-        wide = (area.width - gap) / (a.columns + c.columns)
-        high = (area.height - 2 * gap) / (b.rows + c.rows)
-        wide, high = min(wide, STRETCH * high), min(high, STRETCH * wide)
-        left, top = area.left + a.columns * wide + gap, area.top + b.rows * high + 2 * gap
-        places = (a, area.left, top), (b, left, area.top + gap), (c, left, top)
-        return [
-            (Cells(x, y, wide, high, one.rows, one.columns), one) for one, x, y in places
-        ]  # fmt: skip
+        """The cells of a, b and the sums, and these fragments."""
+        found = (parse_fragment(call.texts[number]) for number in (1, 2, 3))
+        three = tuple(one for one in found if one is not None)
+        gap = GAP * self._letters.small
+        cells = place_fragments(three, self._tiles or self._area, gap, gap, STRETCH)
+        return list(zip(cells, three, strict=True))
 
     def shapes(self, step: Step) -> list[Shape]:
         """The line after which bits are cut off, and above it the tiles, of which two make one.
