@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
     from xdist.scheduler import Scheduling
 
     from gpu.device import Status
+
+# Without compiled modules on disk each process that a test starts would compile all anew, and each
+# process of the tests would rewrite all their assertions.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 IN_EACH_SHARE = "tests/test_style.py"  # of the deep tests: types
 TOGETHER = ("browser", "gpu")  # marks of tests that one process runs, one after another
