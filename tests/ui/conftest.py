@@ -10,6 +10,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import local_script_runner
 
 from tests.ui.dask_cluster import running_cluster
 from ui.run import executor
@@ -23,6 +24,18 @@ vars(executor)["Workers"] = _in_this_process
 # Each page of AppTest reads the metadata of all packages that are installed, which stay the same.
 _scan = functools.cache(manifest_scanner.scan_component_manifests)
 vars(manifest_scanner)["scan_component_manifests"] = _scan
+_require = local_script_runner.require_widgets_deltas
+
+
+def _wait_for_run(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+    """Wait for a page's thread; AppTest looks a thousand times a second whether it has ended."""
+    if runner._script_thread is not None:
+        runner._script_thread.join(timeout)
+    if not runner.script_stopped():
+        _require(runner, 0)  # which says so
+
+
+vars(local_script_runner)["require_widgets_deltas"] = _wait_for_run
 
 
 @pytest.fixture(autouse=True)
