@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,11 +22,15 @@ class Screens:
 
     A page of each stays open, so that Chromium keeps the process of the app's pages, in which
     Streamlit's and Plotly's scripts are compiled already: that is half of what a visit costs.
+    A page that is used again saves a third of the rest.
     """
 
     chromium: Browser
     address: str
     contexts: dict[tuple[Any, ...], BrowserContext] = field(default_factory=dict)
+    free: dict[tuple[Any, ...], list[tuple[Page, list[str]]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def page(
         self, width: int = 1280, height: int = 720, scheme: str = "light", **more: Any
@@ -39,6 +45,42 @@ class Screens:
             self.contexts[screen].set_default_timeout(app.PATIENCE)
             self.contexts[screen].new_page().goto(f"{self.address}/_stcore/health")
         return self.contexts[screen].new_page()
+
+    @contextmanager
+    def opened(
+        self, path: str = "", width: int = 1280, height: int = 720, scheme: str = "light",
+        **more: Any,
+    ) -> Iterator[Page]:  # fmt: skip
+        """A path of the app, in a page that other tests had before and will have afterwards.
+
+        A test that leaves more in it than a tab's storage, such as a script, closes it. At the end
+        the page may have written no error to its console.
+        """
+        free = self.free[(width, height, scheme, *sorted(more.items()))]
+        if free:
+            page, errors = free.pop()
+            errors.clear()
+        else:
+            page = self.page(width, height, scheme, **more)
+            errors = note_errors(page)
+        page.bring_to_front()
+        page.goto(self.address + path)
+        _forget_history(page)
+        yield page
+        assert errors == []
+        if not page.is_closed():
+            page.goto(f"{self.address}/_stcore/health")
+            page.evaluate("sessionStorage.clear()")
+            page.mouse.move(0, 0)
+            page.set_viewport_size({"width": width, "height": height})
+            free.append((page, errors))
+
+
+def _forget_history(page: Page) -> None:
+    """Let no Back lead to what another test opened."""
+    session = page.context.new_cdp_session(page)
+    session.send("Page.resetNavigationHistory")
+    session.detach()
 
 
 def note_errors(page: Page) -> list[str]:
@@ -63,16 +105,6 @@ def screens(chromium: Browser, address: str) -> Screens:
 
 @pytest.fixture
 def visit(screens: Screens) -> Iterator[Open]:
-    """Open a path of the app; no page may have written an error to its console at the end."""
-    opened: list[tuple[Page, list[str]]] = []
-
-    def visited(path: str = "", *screen: Any, **more: Any) -> Page:
-        page = screens.page(*screen, **more)
-        opened.append((page, note_errors(page)))
-        page.goto(screens.address + path)
-        return page
-
-    yield visited
-    for page, _ in opened:
-        page.close()
-    assert [error for _, errors in opened for error in errors] == []
+    """Open a path of the app on a screen."""
+    with ExitStack() as pages:
+        yield lambda *path, **more: pages.enter_context(screens.opened(*path, **more))

@@ -177,6 +177,7 @@ def test_after_a_pace_is_chosen_by_mouse_keys_are_the_scenes_where_open_is_unkno
         page.keyboard.press("ArrowDown")
         until(page, f"Step {10 if choose else 11} of")
     expect(pace).to_have_value("4")
+    page.close()
 
 
 @pytest.mark.deep

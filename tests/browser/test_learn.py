@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -14,7 +14,7 @@ from tests.browser.scene import alike, beat_after, ready, step_of, swipe, where
 from ui.drawing.palette import DARK
 from ui.drawing.viewport import PHONE
 from ui.lessons.judge import Answer, fill, right_answer
-from ui.lessons.lesson import Kind, Lesson, Question, ScenePart, Stops
+from ui.lessons.lesson import Kind, Lesson, Question, QuestionPart, ScenePart, Stops
 from ui.lessons.parse import lessons
 from ui.lessons.quantities import find
 from ui.lessons.visit import Visit
@@ -47,11 +47,25 @@ def drawn(page: Page, lesson: Lesson) -> Page:
     return page
 
 
-@pytest.mark.parametrize("name", [FIRST.name, *(pytest.param(name, marks=pytest.mark.deep)
-                         for name in list(lessons())[1:])])  # fmt: skip
-def test_each_stop_is_walked_and_each_scene_stepped_by_keys(visit: Open, name: str) -> None:
-    lesson = lessons()[name]
-    page = drawn(visit(f"/learn?lesson={name}"), lesson)
+@pytest.fixture(scope="module")
+def first(screens: Screens) -> Iterator[Page]:
+    """The first lesson, for tests that answer no question."""
+    with screens.opened(f"/learn?lesson={FIRST.name}") as page:
+        yield drawn(page, FIRST)
+
+
+def test_each_stop_is_walked_and_each_scene_stepped_by_keys(first: Page) -> None:
+    walk_and_step(first, FIRST)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", list(lessons())[1:])
+def test_each_lesson_is_walked_and_stepped_by_keys(visit: Open, name: str) -> None:
+    walk_and_step(drawn(visit(f"/learn?lesson={name}"), lessons()[name]), lessons()[name])
+
+
+def walk_and_step(page: Page, lesson: Lesson) -> None:
+    """Walk all stops and step through all scenes of a lesson."""
     for number, part in enumerate(sequences(lesson)):
         root = page.locator(WALK).nth(number)
         root.evaluate("root => root.scrollIntoView({ block: 'center' })")
@@ -177,15 +191,24 @@ def wrong_answer(question: Question, right: Answer) -> Answer:
             return right - 1 if right > 1 else right + 1
 
 
-@pytest.mark.parametrize("name", [FIRST.name, *(pytest.param(name, marks=pytest.mark.deep)
-                         for name in list(lessons())[1:])])  # fmt: skip
-def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> None:
+def one_of_each_kind(lesson: Lesson) -> Sequence[QuestionPart]:
+    return list({part.variants[0].kind: part for part in lesson.questions}.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "each"),
+    [(FIRST.name, "kind"),
+     *(pytest.param(name, "question", marks=pytest.mark.deep) for name in lessons())],
+)  # fmt: skip
+def test_each_question_is_answered_wrong_and_right(visit: Open, name: str, each: str) -> None:
     lesson = lessons()[name]
+    parts = one_of_each_kind(lesson) if each == "kind" else lesson.questions
     page = drawn(visit(f"/learn?lesson={name}&numbers={SEED}"), lesson)
     mine = Visit(seed=SEED)
-    for number, part in enumerate(lesson.questions, 1):
+    for part in parts:
+        number = lesson.questions.index(part) + 1
         box = page.locator(f".st-key-question-{part.name.replace('_', '_')}")
-        for is_right in (False, True):
+        for is_right in (False, True) if part == parts[0] or each == "question" else (True,):
             question = mine.variant(part)
             numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
             right = right_answer(question, numbers)
@@ -203,11 +226,11 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> No
             mine.draw_anew(part)
             expect(box.get_by_text(GIVEN)).to_have_count(0)
         assert fill(question, question.ask, numbers)
-    said = f"{len(lesson.questions)} of {len(lesson.questions)} right"
+    said = f"{len(parts)} of {len(lesson.questions)} right"
     expect(page.locator(".lesson-count")).to_have_text(said)
     page.wait_for_function(
         "(name) => (sessionStorage.getItem('tilewise_progress') ?? '').includes(name)",
-        arg=lesson.questions[-1].name,
+        arg=parts[-1].name,
     )
     page.reload()
     expect(page.locator(".lesson-count")).to_have_text(said)
@@ -405,11 +428,10 @@ def test_a_key_in_a_field_walks_no_stops_and_steps_no_scene(visit: Open) -> None
     assert (places.all_inner_texts(), step_of(page.locator(".played").first)) == before
 
 
-def test_a_stop_is_seen_whole_with_its_sentence(visit: Open) -> None:
-    page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
-    covered = page.locator(".stAppHeader").bounding_box()
+def test_a_stop_is_seen_whole_with_its_sentence(first: Page) -> None:
+    covered = first.locator(".stAppHeader").bounding_box()
     assert covered
-    for root in page.locator(WALK).all():
+    for root in first.locator(WALK).all():
         box = root.bounding_box()
         assert box
         assert box["height"] <= 720 - covered["height"]
@@ -426,11 +448,10 @@ def test_on_a_phone_the_next_stops_place_comes_into_sight(visit: Open) -> None:
         expect(root.locator(".stop.shown figcaption")).to_be_in_viewport()
 
 
-def test_nothing_is_wider_than_its_window(visit: Open) -> None:
-    page = drawn(visit(f"/learn?lesson={FIRST.name}"), FIRST)
+def test_nothing_is_wider_than_its_window(first: Page) -> None:
     for width, height in ((1280, 720), (390, 844)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(
+        first.set_viewport_size({"width": width, "height": height})
+        first.wait_for_function(
             "width => document.querySelector('[data-testid=stMain]').scrollWidth <= width",
             arg=width,
         )
@@ -455,6 +476,7 @@ def test_a_chart_fits_the_paper_however_wide_the_window_is(visit: Open) -> None:
         )
         assert widths
         assert max(widths) <= 718, "what A4 has between margins of a centimetre"
+    page.close()
 
 
 @pytest.mark.deep
@@ -470,6 +492,7 @@ def test_a_dark_page_is_printed_as_a_light_one(visit: Open) -> None:
         expect(page.locator(".stApp")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
         pictures = page.locator(".stops .shot, .played .printed, [class*=st-key-chart]")
         printed.append([one.screenshot(animations="disabled") for one in pictures.all()])
+        page.close()
     assert len(printed[0]) > len(sequences(FIRST)) + len(scenes(FIRST))
     for light, dark in zip(*printed, strict=True):
         assert alike(light, dark)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from simulator import catalogue, compile_kernel, record
 from simulator.recording.navigation import boundaries
 from tests.browser.app import STEPPER
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Screens
 from tests.browser.scene import alike, picture, ready, setting, settled, until, where
 from ui.scene import scene
 from ui.view.presets import launch, source
@@ -19,6 +20,24 @@ from ui.view.view_url import View, opening_view, to_query
 from ui.web_page.web_files import read_script
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def opened(screens: Screens) -> Iterator[Page]:
+    """A scene that tests share which only step it."""
+    with screens.opened("/step?step=1") as page:
+        yield ready(page)
+
+
+@pytest.fixture
+def page(opened: Page) -> Page:
+    """The scene at its first step, without a presentation and with nothing under the mouse."""
+    opened.bring_to_front()
+    opened.mouse.move(0, 0)
+    opened.keyboard.press("Escape")
+    opened.keyboard.press("Home")
+    until(opened, "Step 1 of")
+    return opened
 
 
 @pytest.mark.deep
@@ -79,8 +98,7 @@ def test_a_first_visit_opens_where_there_is_something_to_see(visit: Open) -> Non
     assert where(link)[0] == 1, "as links were made before"
 
 
-def test_every_key_goes_where_its_name_says(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_every_key_goes_where_its_name_says(page: Page) -> None:
     last = where(page)[1]
     entry, view = catalogue()["tiled"], View()
     stops = scene.navigation(record(compile_kernel(source(view), entry.kernel), launch(view)))
@@ -109,8 +127,7 @@ def test_every_key_goes_where_its_name_says(visit: Open) -> None:
         assert where(page)[0] == expected, keys
 
 
-def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_buttons_say_their_key_and_do_the_same(page: Page) -> None:
     for name, key, step in (
         ("Statement forward", "Down", 2),
         ("Beat forward", "Right", 10),
@@ -126,8 +143,7 @@ def test_buttons_say_their_key_and_do_the_same(visit: Open) -> None:
         assert where(page)[0] == step
 
 
-def test_every_control_names_its_key(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_every_control_names_its_key(page: Page) -> None:
     for button in page.locator(".stepper .bar button").all():
         title = button.get_attribute("title") or ""
         assert re.search(r"\([A-Z?,.+-][^()]*\)", title), title
@@ -137,8 +153,7 @@ def test_every_control_names_its_key(visit: Open) -> None:
         expect(menu).to_have_attribute("title", re.compile(rf"\({key}\)$"))
 
 
-def test_the_toolbar_says_which_beat_it_is(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_the_toolbar_says_which_beat_it_is(page: Page) -> None:
     line = page.locator("[data-beat]")
     for key, text in (
         ("Home", "beat 1 of 17"), ("ArrowRight", "beat 1 of 17"), ("ArrowRight", "beat 2 of 17"),
@@ -148,8 +163,7 @@ def test_the_toolbar_says_which_beat_it_is(visit: Open) -> None:
         expect(line).to_have_text(text)
 
 
-def test_space_plays_and_pauses(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_space_plays_and_pauses(page: Page) -> None:
     page.get_by_label("Beats a second").select_option("10")
     page.keyboard.press("Space")
     page.wait_for_function(
@@ -164,8 +178,7 @@ def test_space_plays_and_pauses(visit: Open) -> None:
 
 
 @pytest.mark.deep
-def test_a_number_jumps_and_nonsense_does_not(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_a_number_jumps_and_nonsense_does_not(page: Page) -> None:
     field = page.get_by_label("Go to step")
     for typed, expected in (("17", 17), ("100000", where(page)[1]), ("-5", 1), ("", 1)):
         field.fill(typed)
@@ -182,8 +195,7 @@ AT_ONCE = """(keys) => {
 }"""
 
 
-def test_digits_typed_anywhere_jump(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_digits_typed_anywhere_jump(page: Page) -> None:
     page.keyboard.press("p")  # there is no field to type into
     assert page.evaluate(AT_ONCE, ["1", "7"]).startswith("Step 1 of")
     page.keyboard.press("Enter")
@@ -204,8 +216,7 @@ def test_digits_typed_anywhere_jump(visit: Open) -> None:
     assert where(page)[0] == where(page)[1]
 
 
-def test_the_timeline_is_clicked_and_dragged(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_the_timeline_is_clicked_and_dragged(page: Page) -> None:
     slider = page.get_by_role("slider", name="Step")
     box = slider.bounding_box()
     assert box is not None
@@ -228,8 +239,7 @@ def test_the_timeline_is_clicked_and_dragged(visit: Open) -> None:
     expect(slider).to_have_attribute("aria-valuenow", "52")
 
 
-def test_title_number_timeline_address_and_live_region_agree(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_title_number_timeline_address_and_live_region_agree(page: Page) -> None:
     for key in ("End", "ArrowUp", "b", "PageUp", "Shift+ArrowRight", "Home", "ArrowDown"):
         page.keyboard.press(key)
         step = where(page)[0]
@@ -240,8 +250,7 @@ def test_title_number_timeline_address_and_live_region_agree(visit: Open) -> Non
     assert page.evaluate("history.length") <= 3, "a step is no entry of the history"
 
 
-def test_there_is_one_play_and_no_control_of_plotlys(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_there_is_one_play_and_no_control_of_plotlys(page: Page) -> None:
     assert (
         page.locator(".st-key-scene").locator(".updatemenu-container, .slider-container").count()
         == 0
@@ -313,8 +322,7 @@ def test_a_statement_is_stepped_through_its_parts(visit: Open) -> None:
     assert page.evaluate(marked) == []
 
 
-def test_a_step_is_announced(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
+def test_a_step_is_announced(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.locator("[aria-live]").filter(has_text="Step 2 of")).to_contain_text("ty = 0")
 
