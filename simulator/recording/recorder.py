@@ -179,7 +179,10 @@ class Recorder(Observer):
         match buffer.space:
             case MemorySpace.SHARED:
                 self._shared.update(buffer.name, buffer.contents())
-                self._written.mark(buffer.name, access.cells()[0], buffer.shape)
+                cells, lanes = access.cells()
+                if access.unset is not None:
+                    cells = cells[~access.unset[lanes]]
+                self._written.mark(buffer.name, cells, buffer.shape)
             case MemorySpace.GLOBAL:
                 self._outputs.update(buffer.name, buffer.contents())
                 self._stored.mark(buffer.name, access.cells()[0], buffer.shape)

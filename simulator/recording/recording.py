@@ -110,7 +110,7 @@ class Step:
     accesses: tuple[StepAccess, ...]  # in the order in which they were made
     registers: Mapping[str, Array]  # each visible variable's values: [T], or [T, ...] for an array
     shared: Mapping[str, Array]  # each shared array's contents, in its shape
-    written: Mapping[str, Array]  # bool in that shape: cells of it that were ever written
+    written: Mapping[str, Array]  # bool in that shape: cells of it that were ever given a value
     # Contents of each global array that the block has written, or others before a grid's barrier.
     outputs: Mapping[str, Array]
     stored: Mapping[str, Array]  # bool in that shape: cells of it that the block has written

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from simulator import Recording, Step, compile_kernel, narrate, record, simulate
+from simulator import Launch, Recording, Step, compile_kernel, narrate, record, simulate
 from simulator.language.tree import Barrier
 from simulator.machine.schedule import Schedule
 from simulator.observers.hazards.hazard_kind import HazardKind
@@ -16,7 +16,7 @@ from tests.ui.lecture.lectures import Lecture
 from tests.ui.test_right_values import entries, lecture_of, recorded, view_of, wrong_accesses
 from ui.analysis.right_values import Fate
 from ui.analysis.scene_model import build_scene_model
-from ui.analysis.wrong_access import Fault, WrongAccess
+from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
 from ui.drawing.look import Look
 from ui.lecture.copy_stage import CopyStage
 from ui.lecture.lecture_sheet import LectureSheet
@@ -177,8 +177,32 @@ def test_the_sentence_of_an_unset_cell_says_who_does_not_write_it() -> None:
     view = ragged("zero-fill", (1, 1))
     number, thread, _ = first(view, Fault.UNSET)
     sentences = said(lecture_of(view, thread), number)
-    assert "reads Bs[0][1], which nobody has written" in sentences
+    assert "reads Bs[0][1], which has no value yet" in sentences
     assert "0 belongs there, which thread (1, 0) does not write." in sentences
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ("__shared__ float s[8]; float v;\nif (threadIdx.x > 2) v = 1;\n"
+         "s[threadIdx.x] = v;\nx[threadIdx.x] = s[threadIdx.x];", {Fault.UNSET: [0, 1, 2]}),
+        ("float a[4];\nfor (int i = 0; i < 4; ++i) a[i] = i;\nx[threadIdx.x] = a[threadIdx.x];",
+         {Fault.OUTSIDE: [4, 5, 6, 7]}),
+    ],
+)  # fmt: skip
+def test_a_copy_of_what_has_no_value_and_a_threads_own_array(
+    body: str, faults: dict[Fault, list[int]]
+) -> None:
+    kernel = compile_kernel(f"__global__ void k(float* x) {{\n{body}\n}}")
+    given = Launch((1, 1, 1), (8, 1, 1), {"x": np.zeros(8, np.float32)})
+    recording = record(kernel, given)
+    found: dict[Fault, list[int]] = {}
+    for step in recording.steps:
+        for thread in range(8):
+            wrong = find_wrong_access(recording, None, step, thread)
+            if wrong is not None:
+                found.setdefault(wrong.fault, []).append(thread)
+    assert found == faults
 
 
 def alone(recording: Recording, thread: int) -> Lecture:
@@ -195,7 +219,7 @@ def test_an_unset_cell_is_told_without_a_right_run_too() -> None:
                            Schedule.ASCENDING), 0)  # fmt: skip
     number = next(s.number for s in lecture.steps_of("acc +=") if s.loops[1].iteration == 4)
     sentences = said(lecture, number)
-    assert "⚠ reads Bs[4][0], which nobody has written: here 0, but anything on a GPU" in sentences
+    assert "⚠ reads Bs[4][0], which has no value yet: here 0, but anything on a GPU" in sentences
     assert "thread (0, 4) writes it later." in sentences
     assert "belongs" not in sentences
 

@@ -23,7 +23,7 @@ class Fault(StrEnum):
     """What is wrong with an access."""
 
     VALUE = "a different value from the run without the fault"
-    UNSET = "a cell that nobody has written"
+    UNSET = "a cell that has no value yet"
     OUTSIDE = "an element that the array does not have"
     MISALIGNED = "an address that is not a multiple of the access's width"
     STRAY = "an element that the run without the fault does not access there"

@@ -29,9 +29,9 @@ def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> t
         case Fault.STRAY:
             return _stray(model, wrong)
         case Fault.UNSET:
-            read = f"⚠ reads {_cell(model, wrong)}, which nobody has written"
+            read = f"⚠ reads {_cell(model, wrong)}, which has no value yet"
             here = f"{read}: here {number(wrong.value)}, but anything on a GPU"
-            return _with_right(model, (here, read, "⚠ reads what nobody wrote"), wrong)
+            return _with_right(model, (here, read, "⚠ reads what has no value"), wrong)
         case Fault.VALUE if wrong.is_load:
             read = f"⚠ reads {number(wrong.value)}"
             of_tile = (f"{read}, of tile {tile + 1}",) if tile >= 0 else ()
