@@ -132,3 +132,10 @@ def test_a_copy_to_padded_rows_moves_sectors_again() -> None:
     said = " ".join(narrate.warp(recording, step, 0)[0] for step in recording.steps)
     assert "18 sectors, 2 of them again" in said
     assert int(add_up_costs(recording).sectors[-1]) == 18
+
+
+def test_an_access_outside_its_array_costs_nothing() -> None:
+    kernel = compile_kernel("__global__ void k(float* x) { x[threadIdx.x * 8] = 1; }")
+    launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(100, np.float32)})
+    costs, report = add_up_costs(record(kernel, launch)), simulate(kernel, launch)
+    assert costs.sectors[-1] == report.counters["global_store_sectors"] == 13
