@@ -31,6 +31,7 @@ class Multiprocessor:
 
 # By compute capability (CUDA Programming Guide 13, appendix "Compute Capabilities": device and
 # streaming multiprocessor information, memory information; its table of arithmetic instructions).
+# tests/compiler/test_occupancy.py holds what follows from it against NVIDIA's own calculator.
 CAPABILITIES: Mapping[str, Multiprocessor] = {
     "7.5": Multiprocessor("T4, RTX 20", 16, 32, 64 * KB, 64 * KB, 64, 0, 256),
     "8.0": Multiprocessor("A100", 32, 64, 164 * KB, 163 * KB, 64),

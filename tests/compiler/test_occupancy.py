@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +14,11 @@ from compiler.compile import ARCHITECTURES
 from compiler.machine_code import MachineCode
 from compiler.occupancy import capability, card_occupancy, multiprocessor
 from compiler.recorded import recorded
+from compiler.toolchain import Toolchain
 from simulator.catalogue import catalogue
-from simulator.machine.occupancy import CAPABILITIES
+from simulator.machine.occupancy import CAPABILITIES, SM_REGISTERS, resident_blocks
+
+SOURCE = Path(__file__).with_name("occupancy.cpp")
 
 
 def _tiled(architecture: str, **changes: int) -> MachineCode:
@@ -46,3 +53,30 @@ def test_what_fits(
     found = card_occupancy(_tiled(architecture, registers=registers), threads, dynamic)
     assert (found.blocks, found.limit) == (blocks, limit)
     assert found.share == blocks * -(-threads // 32) / found.warps_at_most
+
+
+def test_it_is_nvidias_own_calculator(toolchain: Toolchain, tmp_path: Path) -> None:
+    """The same launches by cuda_occupancy.h, which has the limits on blocks and what is rounded."""
+    include = toolchain.nvrtc.parent.parent / "include"
+    compiler = shutil.which("g++")
+    if compiler is None or not (include / "cuda_occupancy.h").is_file():
+        pytest.skip("g++ or cuda_occupancy.h is not here")
+    program = tmp_path / "occupancy"
+    subprocess.run([compiler, f"-I{include}", SOURCE, "-o", program], check=True)
+    launches, found = [], []
+    for name, on in CAPABILITIES.items():
+        for threads, bytes_, registers in itertools.product(
+            (16, 32, 96, 100, 256, 384, 1024), (0, 256, 5000, 20000, 60000), (16, 33, 64, 122, 255)
+        ):
+            fits = -(-threads // 32) * registers * 32 <= SM_REGISTERS
+            if not fits or bytes_ > on.block_shared_bytes:
+                continue
+            device = (on.warps, on.shared_bytes, on.block_shared_bytes, on.reserved_bytes)
+            launches.append((*name.split("."), *device, threads, bytes_, registers))
+            found.append(resident_blocks(threads, bytes_, registers, on)[0])
+    done = subprocess.run(
+        [program], input="\n".join(" ".join(map(str, one)) for one in launches), text=True,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert found == [int(one) for one in done.stdout.split()]
+    assert len(found) > 1000

@@ -9,6 +9,7 @@ import pytest
 
 from compiler.difference import differences
 from compiler.find import find_machine_code
+from compiler.opcodes import sentence
 from compiler.recorded import ARCHITECTURES, recorded
 from compiler.toolchain import Toolchain
 from compiler.what_if import (
@@ -118,6 +119,10 @@ def test_all_what_ifs_of_some_kernels_are_recorded(architecture: str) -> None:
     assert all(code and code.kernel == kernel for kernel, code in found), (
         "python -m compiler record"
     )
+    for _, code in found:
+        assert code is not None
+        assert all(sentence(one) for one in code.instructions)
+        assert sum(map(len, code.lines.values())) == len(code.instructions)
     assert {kernel for kernel, _ in found} == {whole_catalogue()[name].kernel for name in RECORDED}
 
 
