@@ -187,7 +187,7 @@ def test_what_is_written_of_few_rows_and_columns_is_what_was_recorded() -> None:
     drawn = [shape for shape in few.values() if shape.is_random]
     places = (
         ("docs/measured.md", "**Few rows or columns**", (1, 8)),
-        ("assets/kernels/NOTES.md", "Recorded: GB/s", (1, 2, 4, 8)),
+        ("assets/kernels/NOTES.md", "Recorded: bandwidth in GB/s", (1, 2, 4, 8)),
     )
     for file, heading, counts in places:
         text = (folder / file).read_text(encoding="utf-8").partition(heading)[2]
