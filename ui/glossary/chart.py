@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
 
+from gpu.bounds import QUARTERS
 from gpu.comparison import Comparison, KernelResult
 from gpu.cuda.microbenchmarks.latency import Latency
 from gpu.device import Device
@@ -67,6 +68,8 @@ def draw_small_chart(chart: SmallChart, theme: str) -> str:
             return _bars(f"TFLOP/s at {size}", _speeds(run), run, theme)
         case SmallChart.WAVES:
             return _bars(f"Blocks of {IN_WAVES} that run at one time", _waves(run), run, theme)
+        case SmallChart.MULTIPROCESSOR:
+            return _multiprocessor(run, theme)
         case SmallChart.ROOFLINE:
             return _roofline(run, theme)
         case SmallChart.PANELS | SmallChart.PEER_COPIES:
@@ -174,6 +177,33 @@ def _bars(title: str, bars: Sequence[Bar], run: RecordedRun, theme: str) -> str:
         _words([(right, y) for y in lines], [bar.text for bar in bars], palette, "middle left"),
     ]
     return _draw(title, shapes, texts, bottom, _source(run.device, run.when), palette)
+
+
+def _multiprocessor(run: RecordedRun, theme: str) -> str:
+    """Draw four quarters, their one port, and the memory that it leads to."""
+    palette, latency = PALETTES[theme], limits_of(run).latency
+    each = (WIDTH - 2 * EDGE - (QUARTERS - 1) * EDGE) / QUARTERS
+    quarters, port, memory = (TITLE_BELOW + at for at in (82, 110, 154))  # where each ends
+    boxes: list[tuple[Rectangle, tuple[str, ...]]] = [
+        (Rectangle(left, TITLE_BELOW, left + each, quarters), ("quarter", "issues 1", "a cycle"))
+        for left in (EDGE + number * (each + EDGE) for number in range(QUARTERS))
+    ]
+    boxes += [
+        (Rectangle(WIDTH / 2 - 40, quarters, WIDTH / 2 + 40, port), ("1 port",)),
+        (Rectangle(EDGE, port, WIDTH - EDGE, memory),
+         ("L1 and shared memory: 1 wavefront a cycle",
+          f"after {latency.l1:.0f} and {latency.shared:.0f} cycles")),
+    ]  # fmt: skip
+    shapes, texts = [], []
+    for place, lines in boxes:
+        path = box(place.left, place.top, place.right, place.bottom)
+        shapes.append(outline(path, palette.line, 1.5, palette.near, "below"))
+        middle = (place.left + place.right) / 2
+        top = (place.top + place.bottom - (len(lines) - 1) * LINE * TEXT) / 2
+        points = [(middle, top + i * LINE * TEXT) for i in range(len(lines))]
+        texts.append(_words(points, lines, palette, "middle center"))
+    where = _source(run.device, run.when)
+    return _draw("One multiprocessor", shapes, texts, memory + EDGE, where, palette)
 
 
 def _roofline(run: RecordedRun, theme: str) -> str:

@@ -55,6 +55,7 @@ class SmallChart(StrEnum):
     SPEEDS = "speeds"
     ROOFLINE = "roofline"
     WAVES = "waves"
+    MULTIPROCESSOR = "multiprocessor"
     PANELS = "panels"  # of a product over several GPUs
     PEER_COPIES = "peer-copies"  # of a product over several GPUs, too
 

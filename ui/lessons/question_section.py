@@ -117,7 +117,10 @@ def _draw_evidence(one: Question | Claim, key: str, open_view: Callable[[View], 
         help="Open the scene that shows it.",
     ):  # fmt: skip
         open_view(one.view)
-    measured = [quantity for quantity in one.quantities.values() if quantity.view is None]
+    measured = [
+        quantity for quantity in one.quantities.values()
+        if quantity.view is None and quantity.measure is not Measure.L1_TIME  # of no GPU page
+    ]  # fmt: skip
     if measured and press(
         st.button, "Recorded run", f"recorded {key}", icon=":material/speed:",
         help="Open the GPU page, which has the run that the measured numbers are from.",
