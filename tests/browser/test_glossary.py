@@ -182,7 +182,7 @@ def test_a_word_of_the_scene_is_explained_and_keys_are_the_scenes(visit: Open) -
 
 
 def test_the_programs_text_in_the_scene_is_no_word(visit: Open) -> None:
-    page = linked(ready(visit("/step?kernel=pipelined&step=15")))
+    page = linked(ready(visit("/step?kernel=pipelined&step=14")))
     place = page.evaluate(IN_SCENE, ["// Tile", "Tile"])
     page.mouse.move(place["x"] - 2, place["y"])
     page.mouse.move(place["x"], place["y"])
