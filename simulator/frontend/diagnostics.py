@@ -49,6 +49,10 @@ CONTAINERS = frozenset(
 TYPE_NEEDED = re.compile(
     r"unknown type name|no template named|no type named|no member .* in namespace"
 )
+OTHER_KIND = re.compile(
+    r"does not have the same type as the corresponding template parameter "
+    r"\('(?P<needed>[^']+)' vs '(?P<written>[^']+)'\)"
+)
 IN_NAMESPACE = re.compile(r" in namespace '(?P<name>std|cub|nvcuda|cuda)")
 STANDS_FOR_INT = re.compile(r"'(?P<name>\w+)' \(aka 'int'\)")  # what clang takes a lost type for
 SUGGESTION = re.compile(r"; did you mean (?:simply )?'(?P<other>[^']+)'\?")
@@ -201,6 +205,12 @@ def _error(
         return Diagnostic(declared, span)
     hint = next((hint for pattern, hint in HINTS if pattern.search(diagnostic.spelling)), "")
     for note in diagnostic.children:
+        kinds = OTHER_KIND.search(note.spelling)
+        if kinds is not None:
+            hint = (
+                f"The function's template parameter is {kinds['written']}, and the argument's type "
+                f"has {kinds['needed']} there: write {kinds['needed']}."
+            )
         if note.spelling.startswith("to match this") and note.location.line:
             hint = f"The one that it should close is in line {code.line(note.location.line)}."
     return Diagnostic(message, span, hint, _fix(diagnostic, filename, code))

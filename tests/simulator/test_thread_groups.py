@@ -329,3 +329,16 @@ def test_steps_name_the_group_and_what_a_lane_gets() -> None:
         "sets v = __shfl_down_sync(0xffff, 1, 2, 16) = 3.",
         "reaches the barrier: all 32 threads of the block are there and go on.",
     ]
+
+
+def test_a_tile_s_size_of_another_type_is_named_as_nvcc_refuses_it() -> None:
+    """NVRTC 13.0: candidate function template "sum" failed deduction."""
+    text = f"""{HEAD}
+    template <int SIZE> __device__ int sum(cg::thread_block_tile<SIZE> tile) {{ return SIZE; }}
+    __global__ void k(int* x) {{
+        cg::thread_block_tile<32> warp = cg::tiled_partition<32>(cg::this_thread_block());
+        x[0] = sum(warp);
+    }}"""
+    with pytest.raises(SourceError, match=r"parameter is int, .* has unsigned int there: write un"):
+        compile_kernel(text)
+    assert compile_kernel(text.replace("<int SIZE>", "<unsigned int SIZE>")).name == "k"
