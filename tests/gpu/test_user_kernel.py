@@ -148,7 +148,7 @@ def test_tiles_on_tensor_cores_are_compared_in_their_own_type(text: str, precisi
             "square", (64, 64, 64), "is 32 in this code, and cannot be 64",
         ),
         ("__global__ void f(float* a) { a[threadIdx.x] = 1; }", "f", (8, 8, 8), "Only a product"),
-        (SQUARE.replace("double", "int"), "square", (64, 64, 64), "or whose A and B are half and C is float"),
+        (SQUARE.replace("double", "int"), "square", (64, 64, 64), "or whose A and B are half"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_timed_so_is_a_sentence(
