@@ -7,10 +7,10 @@ import functools
 import numpy as np
 import pytest
 
-from simulator import Launch, Recording, compile_kernel, record, simulate
+from simulator import Launch, Recording, catalogue, compile_kernel, record, simulate
 from simulator.observers.hazards.findings import Hazard
 from simulator.recording.recording import StepAccess
-from tests.ui.scene_models import recorded
+from tests.ui.scene_models import SIZES, recorded, run
 from ui.analysis.scene_model import (
     SceneModel,
     build_scene_model,
@@ -25,6 +25,7 @@ from ui.analysis.scene_model import (
     shared_tiles,
     writer,
 )
+from ui.analysis.tile_of_product import find_tile
 
 M, N, K = 6, 8, 10
 HEAD = "__global__ void k(float* A, const float* B, float* C, int M, int N, int K) {\n"
@@ -324,3 +325,17 @@ def test_what_is_given_is_kept() -> None:
 def test_iterations_that_multiply_tiles_are_called_so() -> None:
     naive = build_scene_model(recorded(0), 0)
     assert [iteration_noun(one) for one in (naive, scene_model("tiled"))] == ["iteration", "tile"]
+
+
+@pytest.mark.parametrize(
+    ("name", "M", "N", "K", "block", "defines"),
+    [*SIZES[2:14], ("tiled", 5, 11, 6, (2, 1), {"TILE": 4})],
+)
+def test_a_tile_is_found_from_what_a_block_loads_and_stores(name, M, N, K, block, defines) -> None:
+    recording = run(name, M, N, K, (*block, 0), defines)
+    found = build_scene_model(recording, 0)
+    assert found.product is not None
+    iterations = [outer_iteration(found, step) for step in recording.steps]
+    rows, columns, depth = catalogue()[name].tile(**defines)
+    expected = rows, columns, min(depth, K)
+    assert find_tile(recording, found.product, iterations) == expected
