@@ -343,6 +343,13 @@ def test_arrays_have_the_sizes_that_what_is_touched_follows(
     assert tuple(arrays) == cells
 
 
+def test_a_grid_may_have_blocks_at_its_end_without_anything_to_do() -> None:
+    form = guessed(
+        "__global__ void k(float* y, int n) { int i = blockIdx.x; if (i < n - 2) y[i] = i; }"
+    )
+    assert form.grid == ("n", "1", "1")
+
+
 PITCHED = """__global__ void add(const float* A, const float* B, float* C,
                     int w, int h, size_t pitch) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
