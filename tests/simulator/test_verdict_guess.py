@@ -350,6 +350,21 @@ def test_a_grid_may_have_blocks_at_its_end_without_anything_to_do() -> None:
     assert form.grid == ("n", "1", "1")
 
 
+@pytest.mark.parametrize(
+    ("value", "task"),
+    [
+        ("i % 7 == 3 ? x[i] + 1 : x[i]", "copy"),  # wrong at some places, whatever x holds
+        ("x[i] > -1 ? x[i] : 5", ""),  # another function of x
+    ],
+)
+def test_what_is_wrong_at_the_same_places_is_a_faulty_task(value: str, task: str) -> None:
+    form = guessed(
+        "__global__ void k(const float* x, float* y, int n)"
+        f"{{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = {value}; }}"
+    )
+    assert form.task == task
+
+
 PITCHED = """__global__ void add(const float* A, const float* B, float* C,
                     int w, int h, size_t pitch) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
