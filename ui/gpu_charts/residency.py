@@ -43,7 +43,7 @@ def draw_residency(found: CardOccupancy, ink: str = rows.INK) -> go.Figure:
     )  # fmt: skip
     font = {"size": rows.AXIS_SIZE, "color": ink}
     chart.update_xaxes(
-        range=[0, 100], ticksuffix="%", tickfont=font, showgrid=False, ticks="outside",
+        range=[0, 102], ticksuffix="%", tickfont=font, showgrid=False, ticks="outside",
         tickcolor=REFERENCE_COLOUR, zeroline=False, fixedrange=True,
     )  # fmt: skip
     chart.update_layout(barmode="overlay", showlegend=False)
