@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from compiler.iteration import iterations
 from compiler.machine_code import MachineCode
 from compiler.occupancy import card_occupancy
+from compiler.what_if import Launched
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,26 +21,26 @@ class Figure:
 
 
 def differences(
-    first: MachineCode, second: MachineCode, threads: int, dynamic_bytes: int
+    first: MachineCode, second: MachineCode, launched: Launched, otherwise: Launched | None = None
 ) -> tuple[Figure, ...]:
-    """The figures of two builds that are launched alike, those that agree too.
+    """The figures of two builds, those that agree too.
 
-    threads are of a block, dynamic_bytes the shared memory that the launch gives it.
+    launched is how the first is launched, and the second too, unless `otherwise` says how that is.
     """
-    names = [_figures(code, threads, dynamic_bytes) for code in (first, second)]
-    left, right = (dict(found) for found in names)
+    left = dict(_figures(first, launched))
+    right = dict(_figures(second, otherwise or launched))
     return tuple(
         Figure(name, left.get(name, "none"), right.get(name, "none"))
         for name in dict.fromkeys((*left, *right))
     )
 
 
-def _figures(code: MachineCode, threads: int, dynamic_bytes: int) -> Iterator[tuple[str, str]]:
+def _figures(code: MachineCode, launched: Launched) -> Iterator[tuple[str, str]]:
     yield "Instructions", f"{len(code.instructions):,}"
     yield "Registers of a thread", f"{code.registers}"
     yield "Bytes that a thread spills", f"{code.spill_stores:,} stored, {code.spill_loads:,} loaded"
     yield "Bytes of a thread's local memory", f"{code.stack_bytes:,}"
-    full = card_occupancy(code, threads, dynamic_bytes)
+    full = card_occupancy(code, launched.threads, launched.dynamic_bytes)
     yield "Warps at once", f"{full.warps} of {full.warps_at_most}, limited by {full.limit}"
     inner = next((one for one in iterations(code) if one.multiply_adds), None)
     if inner is None:

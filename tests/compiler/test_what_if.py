@@ -39,7 +39,7 @@ def figures(name: str, key: str) -> Mapping[str, tuple[str, str]]:
     first, second = recorded(kernel.text, "sm_90"), recorded(texts[key], "sm_90")
     assert first is not None
     assert second is not None
-    found = differences(first, second, launched.threads, launched.dynamic_bytes)
+    found = differences(first, second, launched)
     return {one.name: (one.first, one.second) for one in found}
 
 

@@ -16,7 +16,7 @@ from compiler.occupancy import CardOccupancy, card_occupancy
 from compiler.terminal import heading, loop_sentence, occupancy_sentence
 from compiler.toolchain import ToolchainError, find_toolchain
 from compiler.what_if import Launched, same_lines, what_ifs
-from simulator import SourceError, compile_kernel
+from simulator import Kernel, SourceError, compile_kernel
 from simulator.verdict.launches import build_without_arrays
 from ui.jobs.job_progress import say
 from ui.machine_code.rows import LineRows, line_rows
@@ -113,27 +113,46 @@ def find_compared(view: View, architecture: str, other: str) -> Compared:
     """
     kernel, launched = load_kernel(view), _launched(view, architecture)
     if other in compiler.ARCHITECTURES:
-        text, target, names = kernel.text, other, (architecture, other)
         says = "The same code for another GPU: other instructions, registers and latencies."
-    else:
-        asked = {one.key: (one, text) for one, text in what_ifs(kernel, launched).items()}
-        if other not in asked:
-            return Compared("There is nothing in this kernel that this would change.")
-        (what_if, text), target = asked[other], architecture
-        names, says = ("As it is", what_if.label), what_if.says
+        return _compare(
+            (kernel, launched), (kernel.text, _launched(view, other)), says, (architecture, other)
+        )
+    asked = {one.key: (one, text) for one, text in what_ifs(kernel, launched).items()}
+    if other not in asked:
+        return Compared("There is nothing in this kernel that this would change.")
+    what_if, text = asked[other]
+    return _compare((kernel, launched), (text, launched), what_if.says, ("As it is", what_if.label))
+
+
+def find_both(view: View, second: View, architecture: str) -> Compared:
+    """What the compiler makes of the kernels of two views; see find_compared."""
+    kernel, other = load_kernel(view), load_kernel(second)
+    return _compare(
+        (kernel, _launched(view, architecture)), (other.text, _launched(second, architecture)),
+        "The kernels of both scenes, each as it is launched.", (kernel.name, other.name), other,
+    )  # fmt: skip
+
+
+def _compare(
+    first: tuple[Kernel, Launched], second: tuple[str, Launched], says: str, names: tuple[str, str],
+    other: Kernel | None = None,
+) -> Compared:  # fmt: skip
+    """Compile a kernel and a text: of `other`, or of the same kernel edited."""
+    (kernel, launched), (text, otherwise) = first, second
+    name = kernel.name if other is None else other.name
     say("The compiler makes machine code of both.")
     try:
-        first = find_machine_code(kernel.text, kernel.name, architecture)
-        second = find_machine_code(text, kernel.name, target)
-        edited = kernel if text == kernel.text else compile_kernel(text, kernel.name)
+        left = find_machine_code(kernel.text, kernel.name, launched.architecture)
+        right = find_machine_code(text, name, otherwise.architecture)
+        edited = kernel if text == kernel.text else other or compile_kernel(text, name)
     except (SourceError, ToolchainError) as error:
         return Compared(str(error))
     return Compared(
-        "", says, names, differences(first, second, launched.threads, launched.dynamic_bytes),
+        "", says, names, differences(left, right, launched, otherwise),
         tuple(
             _pairs(
-                line_rows(first, changes(first, kernel), kernel.text),
-                line_rows(second, changes(second, edited), text),
+                line_rows(left, changes(left, kernel), kernel.text),
+                line_rows(right, changes(right, edited), text),
                 same_lines(kernel.text, text),
             )
         ),
@@ -144,11 +163,14 @@ def _pairs(
     first: Sequence[LineRows], second: Sequence[LineRows], same: Mapping[int, int]
 ) -> Iterator[LinePair]:
     """The lines of two builds in the order of the first text."""
-    places: dict[tuple[bool, int], list[LineRows | None]] = {}
+    places: dict[tuple[bool, int, int], list[LineRows | None]] = {}
     for side, lines in enumerate((first, second)):
+        last = 0  # the line of the first text that the last one was
         for rows in lines:
-            line = rows.line if rows.line is None or not side else same.get(rows.line, 0)
-            places.setdefault((line is None, line or 0), [None, None])[side] = rows
+            line = same.get(rows.line) if side and rows.line is not None else rows.line
+            last = line or last
+            new = rows.line or 0 if line is None else 0  # its place among those that it has not
+            places.setdefault((rows.line is None, last, new), [None, None])[side] = rows
     for _, (left, right) in sorted(places.items(), key=lambda one: one[0]):
         yield LinePair(left, right)
 

@@ -20,6 +20,7 @@ from ui.machine_code.compiled import (
     Compiled,
     LinePair,
     find_architectures,
+    find_both,
     find_compared,
     find_compiled,
     find_what_ifs,
@@ -35,6 +36,7 @@ from ui.web_page.web_files import read_web
 TITLE = "What the compiler made of it"
 USUAL = "sm_90"
 NOTHING = ""  # beside the machine code
+SECOND = "second"  # there: the kernel of the scene beside it
 BAND = (
     "The band below a line has a place for each register of a thread, from R0 on the left: it is "
     "filled where the register holds a value that is still needed."
@@ -59,8 +61,11 @@ def chosen() -> Chosen:
     return st.session_state[KEY]  # type: ignore[no-any-return]  # a Chosen, as above
 
 
-def draw_machine_code(view: View, line: int | None = None) -> None:
-    """Draw the machine code of a view's kernel: that of a line, if one is given, and of all."""
+def draw_machine_code(view: View, line: int | None = None, second: View | None = None) -> None:
+    """Draw the machine code of a view's kernel: that of a line, if one is given, and of all.
+
+    second is the view of a scene beside it.
+    """
     draw_style(read_web("machine_code.css"))
     with st.container(key="machine_code"):
         if line is not None:
@@ -69,8 +74,11 @@ def draw_machine_code(view: View, line: int | None = None) -> None:
         try:
             with st.container(horizontal=True):
                 card = choose_card(answers().ask(find_architectures, shown, is_quiet=True))
-                other = choose_other(view, "machine_code")
-            if other == NOTHING:
+                other = choose_other(view, "machine_code", has_second=second is not None)
+            if other == SECOND and second is not None:
+                both = answers().ask(find_both, shown, recording_key(second), card)
+                draw_compared(both, line)
+            elif other == NOTHING:
                 draw_compiled(answers().ask(find_compiled, shown, card), line)
             else:
                 draw_compared(answers().ask(find_compared, shown, card, other), line)
@@ -95,12 +103,16 @@ def choose_card(offered: Sequence[str]) -> str:
 
 
 def choose_other(
-    view: View, place: str, on_choice: Callable[[str, str], None] | None = None
+    view: View,
+    place: str,
+    on_choice: Callable[[str, str], None] | None = None,
+    has_second: bool = False,
 ) -> str:
     """Draw the choice of what is beside a view's machine code; return the one chosen.
 
     It is drawn in two places, of which each shows what was chosen in the other. on_choice is called
-    with the control's key and what was chosen before.
+    with the control's key and what was chosen before; has_second offers the kernel of a scene
+    beside it.
     """
     shown = recording_key(view)
     cards = answers().ask(find_architectures, shown, is_quiet=True)
@@ -108,7 +120,9 @@ def choose_other(
         return NOTHING
     card = chosen().card if chosen().card in cards else cards[0]
     asked = dict(answers().ask(find_what_ifs, shown, card, is_quiet=True))
-    names = {NOTHING: "Nothing"} | asked | {one: card_name(one) for one in cards if one != card}
+    second = {SECOND: "The kernel of the scene beside it"} if has_second else {}
+    others = {one: card_name(one) for one in cards if one != card}
+    names = {NOTHING: "Nothing"} | second | asked | others
     before = chosen().other if chosen().other in names else NOTHING
     key = f"{place}_beside_{before}"
 

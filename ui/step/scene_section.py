@@ -119,7 +119,8 @@ def draw_scene_of(opened: Opened) -> None:
         send_frames(identifier, steps, frames, state.sent)
     if state.shows_machine_code:
         at = replace(figure_key(view), step=view.step)
-        draw_machine_code(opened.sides[0], answers().ask(find_line, at, is_quiet=True))
+        line = answers().ask(find_line, at, is_quiet=True)
+        draw_machine_code(opened.sides[0], line, next(iter(opened.sides[1:]), None))
 
 
 def toggle_stage(view: View) -> View:

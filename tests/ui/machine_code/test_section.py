@@ -16,11 +16,11 @@ from tests.ui.test_write_page import checked, linked
 from tests.ui.test_write_page import opened as opened_write
 from tests.ui.user_kernels import SAXPY
 from ui.gpu_charts.residency import describe, draw_residency
-from ui.machine_code.compiled import find_compared, find_compiled
+from ui.machine_code.compiled import find_both, find_compared, find_compiled
 from ui.machine_code.section import TITLE, brief_html, line_html
 from ui.run.compute import figure_key, find_line, load_recording, recording_key
 from ui.user_kernel.judged import judge_user_kernel
-from ui.view.view_url import View, opening_view, to_query
+from ui.view.view_url import View, opening_view, parse_view, to_query
 
 pytestmark = pytest.mark.usefixtures("_no_toolchain")
 TILED = opening_view("tiled")
@@ -106,6 +106,19 @@ def test_two_builds_stand_beside_each_other() -> None:
     assert beside_control(app).value == "unroll-1"
     app = beside_control(app).set_value("sm_120").run()
     assert "The same code for another GPU" in html(app)
+
+
+def test_the_kernels_of_two_scenes_are_compared() -> None:
+    app = shown(opened(to_query(parse_view({"kernel": "naive", "with": "tiled"}))))
+    app = beside_control(app).set_value("second").run()
+    assert not app.exception
+    said = html(app)
+    assert "<p class='head'>naive</p><p class='head'>tiled</p>" in said
+    naive, tiled = (opening_view(name) for name in ("naive", "tiled"))
+    found = find_both(recording_key(naive), recording_key(tiled), "sm_90")
+    for side, view in (("first", naive), ("second", tiled)):
+        alone = find_compiled(recording_key(view), "sm_90").lines
+        assert [getattr(one, side) for one in found.pairs if getattr(one, side)] == list(alone)
 
 
 def test_a_choice_of_what_stands_beside_opens_the_section() -> None:
