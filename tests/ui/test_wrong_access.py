@@ -182,27 +182,25 @@ def test_the_sentence_of_an_unset_cell_says_who_does_not_write_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "faults"),
+    ("body", "faulty"),
     [
         ("__shared__ float s[8]; float v;\nif (threadIdx.x > 2) v = 1;\n"
-         "s[threadIdx.x] = v;\nx[threadIdx.x] = s[threadIdx.x];", {Fault.UNSET: [0, 1, 2]}),
+         "s[threadIdx.x] = v;\nx[threadIdx.x] = s[threadIdx.x];", (Fault.UNSET, 8, [0, 1, 2])),
         ("float a[4];\nfor (int i = 0; i < 4; ++i) a[i] = i;\nx[threadIdx.x] = a[threadIdx.x];",
-         {Fault.OUTSIDE: [4, 5, 6, 7]}),
+         (Fault.OUTSIDE, 4, [4, 5, 6, 7])),
     ],
 )  # fmt: skip
 def test_a_copy_of_what_has_no_value_and_a_threads_own_array(
-    body: str, faults: dict[Fault, list[int]]
+    body: str, faulty: tuple[Fault, int, list[int]]
 ) -> None:
     kernel = compile_kernel(f"__global__ void k(float* x) {{\n{body}\n}}")
     given = Launch((1, 1, 1), (8, 1, 1), {"x": np.zeros(8, np.float32)})
     recording = record(kernel, given)
-    found: dict[Fault, list[int]] = {}
-    for step in recording.steps:
-        for thread in range(8):
-            wrong = find_wrong_access(recording, None, step, thread)
-            if wrong is not None:
-                found.setdefault(wrong.fault, []).append(thread)
-    assert found == faults
+    fault, size, threads = faulty
+    found = [find_wrong_access(recording, None, recording.steps[-1], one) for one in range(8)]
+    assert [number for number, wrong in enumerate(found) if wrong] == threads
+    for number, wrong in enumerate(found):
+        assert wrong is None or (wrong.fault, wrong.cell, wrong.size) == (fault, number, size)
 
 
 def alone(recording: Recording, thread: int) -> Lecture:
