@@ -17,9 +17,11 @@ function keepLessonPlaces() {
     return latest;
   }
 
+  // On the way to another page the lesson is gone before the address is, which scrolls to the top.
   function scrolled({ target }) {
     const lesson = openLesson();
     if (returning || !lesson || !target.matches?.(".stMain")) return;
+    if (!target.querySelector(".lesson-title")) return;
     places.set(lesson, { top: target.scrollTop, height: target.scrollHeight });
   }
 
