@@ -286,6 +286,7 @@ def test_a_figure_can_show_another_pages_frames(name: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["ragged", "no barrier"])
+@pytest.mark.sample(3)
 def test_plotly_takes_every_frame_as_it_is(name: str, theme: str) -> None:
     view = VIEWS[name]
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)

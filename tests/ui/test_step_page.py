@@ -188,9 +188,10 @@ def test_another_kernel_keeps_a_what_if_that_applies_to_it(name: str, stays: boo
     assert view.step == usual.step - stays, "one barrier less is before it"
 
 
-def test_every_preset_opens_by_its_button() -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.deep)])
+def test_every_preset_opens_by_its_button(every: int) -> None:
     app = opened()
-    for preset in presets():
+    for preset in presets()[::every]:
         app.button(key=f"preset_{preset.name}").click().run()
         assert sound(app) == preset.view, preset.name
         assert not app.warning
@@ -451,6 +452,7 @@ def test_an_edit_is_shown_and_its_hazard_told() -> None:
 
 
 @pytest.mark.parametrize("at", range(len(SENT)))
+@pytest.mark.sample(3)
 def test_garbage_in_an_address_gives_a_sentence(session: AppTest, at: int) -> None:
     names = ("M", "TILE", "bx", "step", "edits", "schedule", "kernel")
     name, text = names[at % len(names)], SENT[at]

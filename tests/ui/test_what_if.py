@@ -22,7 +22,7 @@ from ui.view.what_if import (
     with_element_type,
 )
 
-SIZES = [(8, 8, 8), (1, 1, 1), (5, 9, 7), (13, 3, 18)]
+SIZES = [(8, 8, 8), (1, 1, 1), (13, 3, 18)]
 SQUARE = "first-barrier second-barrier inner-barrier bounds zero-fill swap load-twice"
 OFFERED = {
     "uncoalesced": "bounds double",
@@ -138,7 +138,7 @@ def test_order_does_not_matter_and_lines_keep_their_numbers(name: str, most: int
 
 
 @pytest.mark.parametrize(("name", "keys"), HARMLESS)
-@pytest.mark.sample(7)
+@pytest.mark.sample(11)
 def test_an_edit_that_keeps_the_kernel_right_gives_numpys_product(
     name: str, keys: tuple[str, ...]
 ) -> None:
@@ -156,6 +156,7 @@ def test_an_edit_that_keeps_the_kernel_right_gives_numpys_product(
     ("name", "key"),
     [(name, key) for name, keys in OFFERED.items() for key in keys.split() if key in EDGES],
 )
+@pytest.mark.sample(3)
 def test_an_edit_of_the_edges_harms_only_where_there_are_some(name: str, key: str) -> None:
     report, product = run(name, [key], 64, 64, 64)
     assert np.array_equal(report.arrays["C"], product)
