@@ -19,9 +19,13 @@ def contraction(draw: random.Random, parameters: str) -> str:
         "    const int g = (blockIdx.y * gridDim.x + blockIdx.x) * threads + t;",
     ]
     names = {"float": ["a", "b", "c", "d"], "double": ["p", "q", "r"]}
+    places: set[str] = set()
     for ctype, source in (("float", "pf"), ("double", "pd")):
         for name in names[ctype]:
-            place = f"(g * {draw.randint(1, 9)} + {draw.randrange(256)}) & 255"
+            place = ""
+            while place in ("", *places):  # two loads of one place are one value, as are products
+                place = f"(g * {draw.randint(1, 9)} + {draw.randrange(256)}) & 255"
+            places.add(place)
             lines.append(f"    {ctype} {name} = {source}[{place}];")
     names["float"].append("s")
     written: set[tuple[str, ...]] = set()
