@@ -245,7 +245,8 @@ class Evaluator:
         lvalue, ctype = expression.lvalue, expression.lvalue.ctype
         if expression.operator:
             return self._update_in_memory(expression)
-        source = self._copied(expression.value) if _is_in_unset_array(lvalue) else None
+        may_be_unset = _is_in_unset_array(lvalue) and not isinstance(ctype, Pointer)
+        source = self._copied(expression.value) if may_be_unset else None
         new_value = self.compile(expression.value)
         address, operand = self._addresses.address(lvalue), self.operand(lvalue, ctype)
         memory = self.memory_of(ctype)
