@@ -89,7 +89,8 @@ class LedgerPanel(Panel[Step]):
         count += sum(cells.size for cells in self._model.racing[step.number].values())
         wordings = []
         if unset:
-            wordings.append(f"<b>⚠ {_cells(unset)} read before anything was written there</b>")
+            read = f"<b>⚠ {_cells(unset)} read before"
+            wordings += [f"{read} anything was written there</b>", f"{read} any write</b>"]
         if count:
             wordings.append(f"<b>⚠ {_cells(count)} shared with no barrier in between</b>")
         return tuple(wordings)
