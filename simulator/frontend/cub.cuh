@@ -158,7 +158,7 @@ class BlockReduce {
     static constexpr int THREADS = X * Y * Z, WARPS = (THREADS + 31) / 32;
     static constexpr int LANES = THREADS < 32 ? THREADS : 32;
 public:
-    struct TempStorage { T warps[WARPS]; };
+    struct TempStorage { T part[WARPS]; };
     __device__ BlockReduce(TempStorage& given) : storage(&given) {
         static_assert(A == BLOCK_REDUCE_WARP_REDUCTIONS, "the default algorithm");
         static_assert(THREADS >= 32 || (THREADS & (THREADS - 1)) == 0,
@@ -167,11 +167,11 @@ public:
     template <typename F> __device__ T Reduce(T value, F f, int count) {
         const int thread = detail::Block<X, Y, Z>::rank(), warp = thread / LANES;
         value = detail::reduce_warp<LANES>(value, f, min(LANES, count - warp * LANES));
-        if (TILEWISE_LANE == 0) storage->warps[warp] = value;
+        if (TILEWISE_LANE == 0) storage->part[warp] = value;
         __syncthreads();
         if (thread == 0)
             for (int next = 1; next < WARPS; next++)
-                if (next * LANES < count) value = f(value, storage->warps[next]);
+                if (next * LANES < count) value = f(value, storage->part[next]);
         return value;
     }
     template <typename F> __device__ T Reduce(T value, F f) { return Reduce(value, f, THREADS); }
