@@ -216,6 +216,9 @@ class GlobalMemoryPanel:
         stored, focus = step.stored.get(self._product.C), focus_cell(self._model)
         if stored is None or focus is None or self._note is None:
             return ""
+        # The frames of vectors and tiles would be drawn over it.
+        if any(one.name == self._product.C and one.components > 1 for one in step.accesses):
+            return ""
         cell = focus[0] * self._product.N + focus[1]
         text = self._reader.texts(step, self._arrays[self._product.C])[cell]
         return text if stored.reshape(-1)[cell] else ""
