@@ -430,9 +430,8 @@ def _record_without_l1(options: argparse.Namespace, worker: Worker, device: Devi
             f"{options.folder} has no recording of this GPU and driver; record all of it first."
         )
     comparison = _compare_without_l1(options, worker)
-    shapes = Shapes(run.device, run.shape_table, run.shapes) if run.shape_table else None
     path = recorded.write(
-        run.comparisons, options.folder, run.when, run.limits, run.bits, shapes, comparison
+        run.comparisons, options.folder, run.when, run.limits, run.bits, run.shapes_run, comparison
     )
     print(f"Wrote {path}")
     return 0 if comparison.verified else 1
@@ -474,8 +473,7 @@ def _of_device(
     Shapes with few rows or columns are measured again if one of their kernels is.
     """
     if earlier:
-        table = earlier.shape_table
-        shapes = Shapes(earlier.device, table, earlier.shapes) if table else None
+        shapes = earlier.shapes_run
         if shapes and any(whole_catalogue()[name.split(":")[0]].few for name in names):
             again = _run_shapes(options, worker, few_alone=True)
             print(shapes_table(again), end="\n\n")

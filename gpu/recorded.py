@@ -49,6 +49,11 @@ class RecordedRun:
         """M, N, K of each comparison."""
         return tuple(comparison.size for comparison in self.comparisons)
 
+    @property
+    def shapes_run(self) -> Shapes | None:
+        """The run over shapes, with the table that chose their kernels."""
+        return Shapes(self.device, self.shape_table, self.shapes) if self.shape_table else None
+
 
 @dataclass(frozen=True, slots=True)
 class Dated:
