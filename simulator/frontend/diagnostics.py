@@ -13,7 +13,7 @@ from simulator.frontend.clang import CUB_FOLDER
 from simulator.frontend.device_code import DeviceCode, SourceFile
 from simulator.frontend.unset_macros import silencing_macros
 from simulator.frontend.unsupported import advice_on, unsupported_message
-from simulator.language.errors import MAX_ERRORS, Diagnostic, Fix, Span
+from simulator.language.errors import LONGEST_NAME, MAX_ERRORS, Diagnostic, Fix, Span
 from simulator.language.number_types import NUMBER_TYPES
 
 # Headers that declare for kernels only what is there without them.
@@ -57,7 +57,8 @@ IN_NAMESPACE = re.compile(r" in namespace '(?P<name>std|cub|nvcuda|cuda)")
 STANDS_FOR_INT = re.compile(r"'(?P<name>\w+)' \(aka 'int'\)")  # what clang takes a lost type for
 SUGGESTION = re.compile(r"; did you mean (?:simply )?'(?P<other>[^']+)'\?")
 ERROR_DIRECTIVE = re.compile(r"\s*(?:#|%:)\s*error\b")
-MACRO_LIKE = re.compile(r"[A-Z][A-Z\d_]+")  # names that many give macros alone
+# Names that many give macros alone, short enough to be typed.
+MACRO_LIKE = re.compile(rf"[A-Z][A-Z\d_]{{1,{LONGEST_NAME - 1}}}")
 NO_ERRORS = re.compile(r"too many errors emitted")
 # What may mend an error, by what clang says.
 HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(

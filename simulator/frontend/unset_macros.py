@@ -7,7 +7,7 @@ from itertools import chain
 
 from simulator.frontend.conditions import Decided, preprocess
 from simulator.frontend.device_code import SourceFile
-from simulator.language.errors import SourceError
+from simulator.language.errors import LONGEST_NAME, SourceError
 
 MAX_TRIES = 4  # settings that are tried: each reads the whole source again
 
@@ -52,8 +52,11 @@ def silencing_macros(source: SourceFile, line: int) -> Settings:
 def _settings(
     source: SourceFile, decided: Iterable[Decided], mends: Callable[[Mapping[str, str]], bool]
 ) -> Settings:
-    """The macros of which one mends it; else all of the first condition's together; or none."""
-    decided = list(decided)
+    """The macros of which one mends it; else all of the first condition's together; or none.
+
+    Conditions on names that nobody would type are left out.
+    """
+    decided = [one for one in decided if all(len(name) <= LONGEST_NAME for name in one.macros)]
     single = dict.fromkeys(chain.from_iterable(one.macros.items() for one in decided))
     tried = [{name: value} for name, value in list(single)[:MAX_TRIES]]
     found = [macros for macros in tried if mends(_with_values(macros))]
