@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 from simulator import Launch, LaunchError, SourceError, compile_kernel, simulate
@@ -25,13 +23,3 @@ def judge(text: str) -> str:
         return str(error)
     return "\n".join((*kernel.warnings, *kernel.notes, *report.notes,
                       *(hazard.message for hazard in report.hazards)))  # fmt: skip
-
-
-def peak_bytes() -> int:
-    """The most memory that this process has had; 0 where the system does not tell."""
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * (1 if sys.platform == "darwin" else 1024)

@@ -14,8 +14,9 @@ import pytest
 
 from simulator import LaunchError, SourceError
 from simulator.language.printable import printable
-from tests.hostile.judge import judge, peak_bytes
+from tests.hostile.judge import judge
 from tests.hostile.texts import BOMBS, QUICK
+from tests.memory import peak_bytes
 from tests.simulator.test_bad_input import TEXTS
 from ui.jobs.workers import Workers
 from ui.user_kernel.examine import examine

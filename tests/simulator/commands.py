@@ -16,6 +16,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import IO
 
+from tests.memory import peak_bytes
+
 ENDED = -1  # the exit code of a command line that took its process along, or more than its time
 
 
@@ -83,7 +85,7 @@ def _serve(connection: Connection) -> None:
                 code = 1
             texts = [_taken(stream, file) for stream, file in
                      ((sys.stdout, out), (sys.stderr, error))]  # fmt: skip
-            connection.send((code, *texts, _peak_bytes()))
+            connection.send((code, *texts, peak_bytes()))
 
 
 def _taken(stream: IO[str], file: IO[bytes]) -> str:
@@ -94,12 +96,3 @@ def _taken(stream: IO[str], file: IO[bytes]) -> str:
     file.seek(0)
     file.truncate()
     return text
-
-
-def _peak_bytes() -> int:
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * (1 if sys.platform == "darwin" else 1024)

@@ -130,17 +130,17 @@ def test_without_matrices_it_has_their_maps_place(look: Look) -> None:
     assert model.product is None
     scene = Lecture(model, look, LectureSheet(model, look))
     [step] = [step for step in scene.steps if multiplication(step) is not None]
-    held, labels, *_ = scene.drawn(step, TensorStage)[0]
+    names, labels, *_ = scene.drawn(step, TensorStage)[0]
     frames = seen(scene.panel(TensorStage).shapes(step)[-3])
     assert min(labels["y"]) < scene.sheet.areas.stage.top + 2 * scene.sheet.letters.number
     if look.width < TALL_WIDTH:
         assert not frames
         return
-    assert [round(right - left) for left, _, right, _ in frames] == [
-        round(frames[0][2] - frames[0][0])
-    ] * 3
+    width = frames[0][2] - frames[0][0]
+    assert [right - left for left, _, right, _ in frames] == pytest.approx([width] * 3, abs=0.2)
     assert max(right for _, _, right, _ in frames) < min(labels["x"])
-    assert min(top for _, top, _, _ in frames) > max(held["y"])
+    for (_, top, _, _), height in zip(frames, names["y"][1:], strict=True):
+        assert 0 < top - height < 2 * scene.sheet.letters.small
     assert len([label for label in labels["text"] if "×" in label]) == 16
 
 
