@@ -244,20 +244,23 @@ class Memory:
 
         The others fault, unless kind is None.
         """
-        buffer, lane_offsets = pattern.buffer, pattern.lane_offsets
-        offsets = group.spread(base if lane_offsets is None else lane_offsets + base)
+        buffer = pattern.buffer
+        offsets = 0 if pattern.lane_offsets is None else pattern.lane_offsets
         active = as_array(mask, group.lanes)
-        outside = active & ((offsets < 0) | (offsets > buffer.size - operand.width))
-        misaligned = active & ~outside & (offsets % operand.alignment != 0)
+        is_outside = (offsets < -base) | (offsets > buffer.size - operand.width - base)
+        outside, misaligned = active & is_outside, np.zeros((), np.bool_)
+        if not (pattern.aligned and base % operand.alignment == 0):
+            misaligned = active & ~outside & ((offsets + base) % operand.alignment != 0)
+        wrong = outside | misaligned
+        if not wrong.any():
+            return mask
         if kind is not None:
+            spread = group.spread(offsets + base)
             for reason, lanes in (
                 (FaultReason.OUT_OF_BOUNDS, outside),
                 (FaultReason.MISALIGNED, misaligned),
             ):
-                self._report(reason, kind, group, buffer, offsets, lanes, operand)
-        wrong = outside | misaligned
-        if not wrong.any():
-            return mask
+                self._report(reason, kind, group, buffer, spread, lanes, operand)
         allowed = active & ~wrong
         return allowed if allowed.any() else NONE
 

@@ -6,6 +6,7 @@ import functools
 import gc
 import sys
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, TypeVar, TypeVarTuple, cast
 
@@ -21,7 +22,17 @@ COMMON = (type, ModuleType, FunctionType, BuiltinFunctionType, Step)
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
-Results = dict[Hashable, Any]  # of one subject, by function and arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A result, and the memory that it takes beside the results that its subject had before."""
+
+    result: Any
+    bytes: int
+
+
+Results = dict[Hashable, Held]  # of one subject, by function and arguments
 
 
 class ResultCache:
@@ -50,9 +61,11 @@ class ResultCache:
         if key not in results:
             result = function(*arguments)
             # The function may have added results of this subject, or evicted them.
-            self._put(subject, self._subjects.get(subject, {}) | {key: result})
+            others = self._subjects.get(subject, {})
+            size = bytes_of(result, [one.result for one in others.values()])
+            self._put(subject, others | {key: Held(result, size)})
             return result
-        return cast(Result, results[key])
+        return cast(Result, results[key].result)
 
     def clear(self) -> None:
         """Evict everything."""
@@ -72,7 +85,7 @@ class ResultCache:
             give_back()
 
     def _size(self, results: Results) -> int:
-        return min(bytes_of(list(results.values())), self._limit)
+        return min(sum(one.bytes for one in results.values()), self._limit)
 
 
 @functools.cache
@@ -81,10 +94,13 @@ def result_cache() -> ResultCache:
     return ResultCache()
 
 
-def bytes_of(root: object) -> int:
-    """The memory that an object takes with all that it refers to, each object once."""
+def bytes_of(root: object, others: Iterable[object] = ()) -> int:
+    """The memory that an object takes with all that it refers to, each object once.
+
+    It ends at others, which are counted on their own.
+    """
     total = 0
-    seen: set[int] = set()
+    seen = set(map(id, others))
     level: Iterable[object] = [root]
     while level:
         found: dict[int, object] = {}
