@@ -196,12 +196,12 @@ def focus_cell(model: SceneModel) -> tuple[int, int] | None:
 def stored_cell(recording: Recording, thread: int, name: str = "C") -> int | None:
     """The first cell of C that a thread stores, counted from C's start; None if it stores none.
 
-    name is what the kernel calls C.
+    name is what the kernel calls C. A store beyond C is dropped: it stores no cell.
     """
     for step in recording.steps:
         for access in step.accesses:
-            is_store = access.kind is not AccessKind.LOAD
-            if is_store and access.name == name and access.active[thread]:
+            is_store = access.kind is not AccessKind.LOAD and access.name == name
+            if is_store and access.active[thread] and access.in_bounds[thread]:
                 return int(access.offsets[thread]) // access.element_bytes
     return None
 

@@ -159,3 +159,9 @@ def test_a_block_and_a_thread_beyond_the_matrices() -> None:
     lecture = of_query(kernel="tiled", M=5, N=5, K=5, TILE=4, bx=1, by=1, tx=3, ty=3)
     assert not lecture.steps[-1].active[lecture.model.thread]
     assert draw(view_of(kernel="tiled", M=5, N=5, K=5, TILE=4, bx=1, by=1, tx=3, ty=3), Look())
+
+
+def test_a_thread_that_stores_beyond_c() -> None:
+    query = {"kernel": "tiled", "M": 6, "N": 7, "K": 5, "TILE": 4, "edits": "bounds"}
+    view = view_of(**query, bx=1, by=1, tx=3, ty=3)
+    assert draw(view, Look(width=390, height=844)) > 0
