@@ -17,14 +17,14 @@ from ui.jobs.process_memory import rarely_collect_garbage
 
 # The pages themselves are scripts and cannot be imported.
 MODULES = (
-    "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.worker", "ui.gpu.gpu_jobs",
-    "ui.gpu.gpu_results", "ui.gpu.grid_section", "ui.lessons.charts", "ui.lessons.export",
-    "ui.lessons.progress_section", "ui.lessons.question_section", "ui.user_kernel.editor",
-    "ui.user_kernel.exercise_section", "ui.user_kernel.gpu_section",
-    "ui.user_kernel.launch_section", "ui.user_kernel.launch_text",
-    "ui.user_kernel.verdict_section", "ui.step.downloads", "ui.step.scene_section",
-    "ui.web_page.announcer", "ui.web_page.index_page", "ui.web_page.leaving", "ui.web_page.style",
-    "ui.web_page.write_style",
+    "pandas", "plotly.graph_objects", "gpu.recorded", "gpu.trace.job", "gpu.worker",
+    "ui.gpu.gpu_jobs", "ui.gpu.gpu_results", "ui.gpu.grid_section", "ui.gpu.trace_section",
+    "ui.lessons.charts", "ui.lessons.export", "ui.lessons.progress_section",
+    "ui.lessons.question_section", "ui.user_kernel.editor", "ui.user_kernel.exercise_section",
+    "ui.user_kernel.gpu_section", "ui.user_kernel.launch_section", "ui.user_kernel.launch_text",
+    "ui.user_kernel.uploads", "ui.user_kernel.verdict_section", "ui.step.downloads",
+    "ui.step.scene_section", "ui.web_page.announcer", "ui.web_page.index_page",
+    "ui.web_page.leaving", "ui.web_page.style", "ui.web_page.write_style",
 )  # fmt: skip
 # Imported by Streamlit, or to start a worker process, at their first use; another release or system
 # may not have them.
