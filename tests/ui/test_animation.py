@@ -29,7 +29,7 @@ LONG = View("uncoalesced", 32, 8, 32, (), schedule="ascending")
 LONG_STEPS = 824
 MB = 1_000_000
 PEAK = 32 * MB  # the file, Plotly's library as it is read, and what is known of all steps
-KEPT = 2 * MB
+KEPT = 4 * MB  # what warps request at each step, letters' widths; the file alone takes over 5
 FRAMES_PEAK = 8 * MB  # all frames at once take 18
 
 Build = Callable[[], Any]

@@ -154,7 +154,7 @@ def test_a_compiler_that_was_lost_is_tried_once_more_and_then_told(
     once.mkdir()
     twice.mkdir()
     assert workers.submit(jobs.end_compiling_until, "a", str(once), 1).result(SECONDS) == 1
-    with pytest.raises(SourceError, match="The compiler has ended in the middle") as error:
+    with pytest.raises(SourceError, match="The compiler stopped in the middle") as error:
         workers.submit(jobs.end_compiling_until, "a", str(twice), 9).result(SECONDS)
     assert error.value.depends_on_machine
 

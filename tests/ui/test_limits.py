@@ -77,7 +77,7 @@ CASES = pytest.mark.parametrize(
     [
         (compute_long, (), LaunchError, r"more than 0\.1 seconds of a processor"),
         (fill_memory, (200, 64), LaunchError, r"more than 64 MB|too large for this machine"),
-        (crash_as_compiler, (), SourceError, "The compiler has ended in the middle of this code"),
+        (crash_as_compiler, (), SourceError, "The compiler stopped in the middle of this code"),
         (call_itself, (), LaunchError, "too large for this machine"),
         (compile_in_peace, (SEQUENCE,), SourceError, "The compiler needed more than 512 MB"),
     ],
