@@ -224,7 +224,7 @@ NEAR_MISSES = {
     "both columns are read apart": (
         "halve_the_loads",
         [("float2 b = Bs[k][tx];", "float2 b = make_float2(Bs[k][tx].x, Bs[k][tx].y);")],
-        r"loads of shared memory by a warp per product; at most 0.032. Line 24 makes",
+        r"loads of shared memory by a warp per product; at most 0.032. Line 23 makes",
     ),
     "a smaller tile": (
         "a_quarter_of_cublas",
