@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator import Kernel, Launch, catalogue, compile_kernel
+from simulator import Kernel, Launch, Report, catalogue, compile_kernel, simulate
 
 
 def matmul(
@@ -32,8 +32,13 @@ def matmul(
 
 
 def launch_text(
-    text: str, name: str = "k", grid: int = 1, block: int = 32, **arguments: Any
+    text: str, name: str = "k", grid: int = 1, block: int = 32, shared: int = 0, **arguments: Any
 ) -> tuple[Kernel, Launch]:
     """A kernel from its text, on a line of blocks of a line of threads."""
     kernel = compile_kernel(text, name)
-    return kernel, Launch((grid, 1, 1), (block, 1, 1), arguments)
+    return kernel, Launch((grid, 1, 1), (block, 1, 1), arguments, shared)
+
+
+def run_text(text: str, name: str = "k", **launch: Any) -> Report:
+    """The report of such a kernel; `launch` as launch_text takes it."""
+    return simulate(*launch_text(text, name, **launch))

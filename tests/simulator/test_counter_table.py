@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, simulate
+from tests.simulator.launches import run_text
 
 # Statements of a kernel of 64 threads (two warps) with an array x of 4096 floats, and what it adds
 # up to: (requests, sectors) of global loads and stores, (requests, wavefronts, ideal wavefronts) of
@@ -93,8 +93,7 @@ def test_counters(name: str) -> None:
     if name == "shared bytes":
         expected[3] = (16, sum(busiest_banks(127, k) for k in range(8)), 16)
     text = f"__global__ void k(float* x) {{\nint i = threadIdx.x;\n{body}\n}}"
-    launch = Launch((1, 1, 1), (64, 1, 1), {"x": np.zeros(4096, np.float32)})
-    report = simulate(compile_kernel(text, "k"), launch)
+    report = run_text(text, block=64, x=np.zeros(4096, np.float32))
     lines = report.lines.values()
     found = [tuple(sum(line[name] for line in lines) for name in names) for names in NAMES]
     assert found == expected

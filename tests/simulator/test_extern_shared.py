@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Report, SourceError, compile_kernel, narrate, record, simulate
+from tests.simulator.launches import launch_text, run_text
 
 REVERSE = """
 extern __shared__ float values[];
@@ -19,8 +20,7 @@ __global__ void k(float* x) {{
 
 
 def run(text: str, x: np.ndarray, shared: int = 256) -> Report:
-    launch = Launch((1, 1, 1), (64, 1, 1), {"x": x}, shared)
-    return simulate(compile_kernel(text, "k"), launch)
+    return run_text(text, block=64, shared=shared, x=x)
 
 
 def text(other: str, barrier: str = "__syncthreads();", index: str = "63 - threadIdx.x") -> str:
@@ -80,9 +80,8 @@ def test_dynamic_memory_lies_behind_the_static_arrays() -> None:
 
 
 def test_a_recording_shows_one_memory() -> None:
-    kernel = compile_kernel(text("int"), "k")
     x = np.arange(64, dtype=np.float32)
-    recording = record(kernel, Launch((1, 1, 1), (64, 1, 1), {"x": x}, 256))
+    recording = record(*launch_text(text("int"), block=64, shared=256, x=x))
     [array] = recording.shared
     last = recording.steps[-1]
     assert list(last.shared) == [array.name]

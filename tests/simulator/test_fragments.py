@@ -18,6 +18,7 @@ from simulator.language.number_types import OPERANDS, ROUNDINGS, Operand
 from simulator.machine.tensor_core import multiply_add
 from simulator.number_format import format_number
 from simulator.sentences.parts import parts
+from tests.simulator.launches import launch_text, run_text
 
 RECORDED = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
 HALF, BFLOAT16, TF32 = (OPERANDS[name] for name in ("half", "__nv_bfloat16", "tf32"))
@@ -49,7 +50,7 @@ def run(body: str, *, block: int = 32, **arrays: Array) -> Any:
     """A kernel of a body; x is a float, h a half array of 256 unless given."""
     given = {"x": np.zeros(256, np.float32), "h": np.zeros(256, np.float16)} | arrays
     text = f"{HEAD}__global__ void k(float* x, const half* h) {{\n{body}\n}}\n"
-    return simulate(compile_kernel(text, "k"), Launch((1, 1, 1), (block, 1, 1), given))
+    return run_text(text, block=block, **given)
 
 
 def hazards(body: str, **options: Any) -> list[str]:
@@ -75,8 +76,7 @@ def test_a_tiled_product_of_half_has_the_bits_of_its_instructions() -> None:
 def test_a_product_of_tf32_by_functions_and_arrays_of_fragments() -> None:
     a, b = random((32, 24), np.float32, 3), random((24, 48), np.float32, 4)
     c = np.zeros((32, 48), np.float32)
-    launch = Launch((3, 1, 1), (32, 1, 1), {"A": a, "B": b, "C": c, "M": 32, "N": 48, "K": 24})
-    result = simulate(compile_kernel(KERNELS, "tf32_pair"), launch)
+    result = run_text(KERNELS, "tf32_pair", grid=3, A=a, B=b, C=c, M=32, N=48, K=24)
     assert not result.hazards
     expected = in_order(to_tf32(a), to_tf32(b), TF32, 8) * np.float32(0.5)
     assert np.array_equal(result.arrays["C"].view(np.uint32), expected.view(np.uint32))
@@ -114,8 +114,7 @@ def test_every_shape_and_layout_multiplies(
     wmma::store_matrix_sync(C, c, {m}, wmma::mem_col_major);
 }}"""
     c = random((n, m), SUMS_OF[sums].dtype, 7)
-    launch = Launch((1, 1, 1), (32, 1, 1), {"A": stored[0], "B": stored[1], "C": c})
-    result = simulate(compile_kernel(text, "product"), launch)
+    result = run_text(text, "product", A=stored[0], B=stored[1], C=c)
     assert not result.hazards
     numbers = (form.ctype.values_of(each) for each in (a, b))
     assert np.array_equal(result.arrays["C"].T, multiply_add(*numbers, c.T, form))
@@ -185,8 +184,7 @@ __global__ void k(float* x) {
     nvcuda::wmma::fill_fragment(c, 4.0f);
     tensor::store_matrix_sync(x, c, 16, tensor::mem_row_major);
 }"""
-    launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(256, np.float32)})
-    assert simulate(compile_kernel(text, "k"), launch).arrays["x"].tolist() == [4.0] * 256
+    assert run_text(text, x=np.zeros(256, np.float32)).arrays["x"].tolist() == [4.0] * 256
 
 
 def test_256_cubed_is_quick_enough_to_be_one_vectorised_call_a_step() -> None:
@@ -339,8 +337,7 @@ def test_a_stored_tile_that_another_warp_reads_at_once_is_a_race() -> None:
 def product() -> Recording:
     a, b = random((32, 16), np.float16, 10), random((16, 32), np.float16, 11)
     arrays = {"A": a, "B": b, "C": np.zeros((32, 32), np.float32), "M": 32, "N": 32, "K": 16}
-    kernel = compile_kernel(KERNELS, "half_tiles")
-    return record(kernel, Launch((1, 1, 1), (128, 1, 1), arrays))
+    return record(*launch_text(KERNELS, "half_tiles", block=128, **arrays))
 
 
 def step_of(recording: Recording, word: str) -> Step:

@@ -16,6 +16,7 @@ import pytest
 from simulator import Launch, compile_kernel, record, simulate
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
 from simulator.sentences.parts import parts
+from tests.simulator.launches import launch_text, run_text
 
 NAMES = {"double": np.float64, "long long": np.int64, "unsigned long long": np.uint64}
 
@@ -23,8 +24,7 @@ NAMES = {"double": np.float64, "long long": np.int64, "unsigned long long": np.u
 def evaluate(expression: str, ctype: str = "double", before: str = "") -> Any:
     """The value of an expression, as thread 0 stores it."""
     text = f"__global__ void k({ctype}* o) {{ {before} o[0] = {expression}; }}"
-    launch = Launch((1, 1, 1), (1, 1, 1), {"o": np.zeros(1, NAMES[ctype])})
-    return simulate(compile_kernel(text, "k"), launch).arrays["o"][0]
+    return run_text(text, block=1, o=np.zeros(1, NAMES[ctype])).arrays["o"][0]
 
 
 WHOLE: dict[str, int] = {
@@ -129,10 +129,9 @@ def test_the_library_compares_in_constant_expressions_too() -> None:
 def test_words_of_all_threads_beside_one() -> None:
     text = "__global__ void k(unsigned* o, unsigned b) { unsigned i = threadIdx.x; o[i] =" \
            " __vadd4(i, b) + __vsadu4(b, i) + __dp2a_lo(i, b, 0u) + __vcmpeq2(i, b); }"  # fmt: skip
-    launch = Launch((1, 1, 1), (8, 1, 1), {"o": np.zeros(8, np.uint32), "b": 3})
     lanes = np.arange(8)
     sums = lanes + 3 + np.abs(lanes - 3) + lanes * 3
-    found = simulate(compile_kernel(text, "k"), launch).arrays["o"]
+    found = run_text(text, block=8, o=np.zeros(8, np.uint32), b=3).arrays["o"]
     equal = np.where(lanes == 3, 2**32 - 1, 2**32 - 2**16)  # the upper halfwords are
     assert found.tolist() == ((sums + equal) % 2**32).tolist()
 
@@ -156,8 +155,7 @@ def test_results_through_pointers_into_an_array_are_its_values() -> None:
     text = "__global__ void k(const float* x, float* s, float* c) {" \
            " int i = threadIdx.x; sincosf(x[i], s + i, &c[i]); }"  # fmt: skip
     x = np.linspace(0, 3, 8, dtype=np.float32)
-    launch = Launch((1, 1, 1), (8, 1, 1), {"x": x, "s": np.zeros_like(x), "c": np.zeros_like(x)})
-    report = simulate(compile_kernel(text, "k"), launch)
+    report = run_text(text, block=8, x=x, s=np.zeros_like(x), c=np.zeros_like(x))
     assert report.hazards == ()
     assert np.array_equal(report.arrays["s"], np.sin(x))
     assert np.array_equal(report.arrays["c"], np.cos(x))
@@ -166,8 +164,7 @@ def test_results_through_pointers_into_an_array_are_its_values() -> None:
 
 def test_a_step_shows_the_call() -> None:
     text = "__global__ void k(int* o) {\n  o[threadIdx.x] = __popc(threadIdx.x + 7);\n}"
-    launch = Launch((1, 1, 1), (4, 1, 1), {"o": np.zeros(4, np.int32)})
-    recording = record(compile_kernel(text, "k"), launch)
+    recording = record(*launch_text(text, block=4, o=np.zeros(4, np.int32)))
     summaries = [part.summary for part in parts(recording, recording.steps[0], 0)]
     assert any(summary.endswith("__popc(0 + 7) = 3") for summary in summaries), summaries
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, Report, compile_kernel, record, simulate
+from simulator import Report, record
 from simulator.__main__ import main
 from simulator.language.errors import LaunchError, SourceError
 from simulator.sentences.parts import parts
+from tests.simulator.launches import launch_text, run_text
 
 CONVOLUTION = """
 #define R 2
@@ -28,8 +29,7 @@ __global__ void convolve(const float* in, float* out, int n) {
 
 
 def run(text: str, name: str, grid: int, block: int, **arguments: Any) -> Report:
-    kernel = compile_kernel(text, name)
-    return simulate(kernel, Launch((grid, 1, 1), (block, 1, 1), arguments))
+    return run_text(text, name, grid=grid, block=block, **arguments)
 
 
 def test_a_constant_array_is_set_by_its_name() -> None:
@@ -175,8 +175,7 @@ def test_the_parts_of_a_step_tell_what_constant_memory_holds() -> None:
         "  o[threadIdx.x] = a + b;\n"
         "}"
     )
-    launch = Launch((1, 1, 1), (32, 1, 1), {"o": np.zeros(32, np.float32)})
-    recording = record(compile_kernel(text, "k"), launch)
+    recording = record(*launch_text(text, o=np.zeros(32, np.float32)))
     one, *_ = recording.steps
     assert [part.summary for part in parts(recording, one, 3)] == [
         "c[0] holds 5 (byte 0 of c)",

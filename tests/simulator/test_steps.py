@@ -19,7 +19,7 @@ from simulator.recording.navigation import (
 )
 from simulator.recording.requests import Request, requests
 from simulator.sentences.parts import parts
-from tests.simulator.launches import Launch, compile_kernel, launch_text, matmul
+from tests.simulator.launches import Launch, launch_text, matmul
 from tests.simulator.test_counters import PADDED, TRANSPOSED
 from tests.simulator.test_record import numeric_example
 
@@ -123,9 +123,8 @@ __global__ void k(int* x, float4* y) {
 
 
 def test_parts_of_other_statements() -> None:
-    kernel = compile_kernel(LANGUAGE, "k")
     arguments = {"x": np.arange(32, dtype=np.int32), "y": np.zeros((32, 4), np.float32)}
-    recording = record(kernel, Launch((1, 1, 1), (32, 1, 1), arguments))
+    recording = record(*launch_text(LANGUAGE, **arguments))
 
     def opened(line: int, thread: int) -> list[tuple[str, str]]:
         steps = [s for s in recording.steps if s.line == line]

@@ -11,7 +11,7 @@ import pytest
 from simulator import Launch, LaunchError, compile_kernel, narrate, record, simulate
 from simulator.__main__ import main
 from simulator.language.ctype import Pointer, Struct, parts
-from tests.simulator.launches import launch_text
+from tests.simulator.launches import launch_text, run_text
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp
 
@@ -212,9 +212,8 @@ TABLE: dict[str, tuple[str, Any]] = {
 
 def run(body: str) -> np.ndarray[Any, Any]:
     text = f"{BEFORE}\n__global__ void k(int* x) {{ int i = threadIdx.x;\n{body}\n}}"
-    kernel = compile_kernel(text, "k")
     arguments = {"x": np.arange(32, dtype=np.int32)}
-    report = simulate(kernel, Launch((1, 1, 1), (32, 1, 1), arguments, 256))
+    report = run_text(text, shared=256, **arguments)
     assert not report.hazards, report.hazards[0].message
     return report.arrays["x"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, narrate, record, simulate
-from tests.simulator.launches import launch_text
+from simulator import narrate, record, simulate
+from tests.simulator.launches import launch_text, run_text
 
 LANE = np.arange(32)
 TEXT = "__global__ void k({type}* x) {{ int i = threadIdx.x; {type} v = x[i]; {body} }}"
@@ -24,9 +24,8 @@ TYPES = {**INTEGERS, "float": np.float32, "double": np.float64}
 
 
 def run(body: str, values: Any, ctype: str = "int", threads: int = 32, blocks: int = 1) -> Any:
-    kernel = compile_kernel(TEXT.format(type=ctype, body=body), "k")
     x = np.asarray(values, TYPES[ctype])
-    report = simulate(kernel, Launch((blocks, 1, 1), (threads, 1, 1), {"x": x}))
+    report = run_text(TEXT.format(type=ctype, body=body), grid=blocks, block=threads, x=x)
     return report.arrays["x"], report.hazards
 
 

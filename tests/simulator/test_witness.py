@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from simulator import Launch, Report, compile_kernel, simulate
+from simulator import Report, simulate
 from simulator.observers.hazards import witness
 from simulator.observers.hazards.hazard_kind import RACES
-from tests.simulator.launches import launch_text, matmul
+from tests.simulator.launches import launch_text, matmul, run_text
 from tests.simulator.test_hazards import without_barrier
 
 
@@ -123,8 +123,6 @@ def test_an_order_that_never_ends_is_passed_over(monkeypatch: pytest.MonkeyPatch
         int n = 0;
         if (threadIdx.x == 32) { while (go == 0 && n < 3000000) ++n; x[0] = n; }
     }"""
-    kernel = compile_kernel(text, "k")
-    launch = Launch((1, 1, 1), (64, 1, 1), {"x": np.zeros(1, np.int32)})
-    report = simulate(kernel, launch)
+    report = run_text(text, block=64, x=np.zeros(1, np.int32))
     assert report.hazards
     assert report.arrays["x"][0] == 0

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from simulator import Launch, Report, SourceError, compile_kernel, record, simulate
+from tests.simulator.launches import launch_text, run_text
 
 
 def run(body: str, before: str = "", threads: int = 1) -> Report:
     text = f"{before}\n__global__ void k(double* o) {{ {body} }}"
-    launch = Launch((1, 1, 1), (threads, 1, 1), {"o": np.zeros(4)})
-    return simulate(compile_kernel(text, "k"), launch)
+    return run_text(text, block=threads, o=np.zeros(4))
 
 
 TAKEN: dict[str, tuple[str, str, Any]] = {
@@ -165,8 +165,10 @@ def test_launch_bounds_and_restrict_stand_before_a_kernel() -> None:
         b[threadIdx.x] = a[threadIdx.x] * n;
     }"""
     a = np.arange(8, dtype=np.float32)
-    launch = Launch((1, 1, 1), (8, 1, 1), {"a": a, "b": np.zeros_like(a), "n": 3})
-    assert simulate(compile_kernel(text, "k"), launch).arrays["b"].tolist() == (3 * a).tolist()
+    assert (
+        run_text(text, block=8, a=a, b=np.zeros_like(a), n=3).arrays["b"].tolist()
+        == (3 * a).tolist()
+    )
 
 
 def test_a_shuffle_moves_both_components_of_half2() -> None:
@@ -177,8 +179,7 @@ def test_a_shuffle_moves_both_components_of_half2() -> None:
         half h = __shfl_down_sync(0xffffffff, v.x, 1);
         o[threadIdx.x] = half2(h, v.y);
     }"""
-    launch = Launch((1, 1, 1), (32, 1, 1), {"o": np.zeros(64, np.float16)})
-    found = simulate(compile_kernel(text, "k"), launch).arrays["o"].reshape(32, 2)
+    found = run_text(text, o=np.zeros(64, np.float16)).arrays["o"].reshape(32, 2)
     lanes = np.arange(32)
     assert found[:, 1].tolist() == (2 * (lanes + (lanes ^ 1))).tolist()
     assert found[:31, 0].tolist() == (lanes[1:] + (lanes[1:] ^ 1)).tolist()
@@ -186,8 +187,7 @@ def test_a_shuffle_moves_both_components_of_half2() -> None:
 
 def test_an_atomic_adds_half() -> None:
     text = "__global__ void k(half* o) { atomicAdd(o, __float2half(0.5f)); }"
-    launch = Launch((1, 1, 1), (64, 1, 1), {"o": np.ones(1, np.float16)})
-    report = simulate(compile_kernel(text, "k"), launch)
+    report = run_text(text, block=64, o=np.ones(1, np.float16))
     assert report.arrays["o"].tolist() == [33]
     assert report.hazards == ()
 
@@ -199,7 +199,7 @@ def test_an_atomic_adds_pairs_of_halves() -> None:
         if (threadIdx.x == 2) o[2] = old;
     }"""
     start = np.array([1, 2, 3, 4, 0, 0], np.float16)
-    report = simulate(compile_kernel(text, "k"), Launch((1, 1, 1), (32, 1, 1), {"o": start}))
+    report = run_text(text, o=start)
     lanes = np.arange(32)
     sums = [1 + lanes[::2].sum(), 2 + 8, 3 + lanes[1::2].sum(), 4 + 8]
     assert report.arrays["o"].tolist() == [*sums, 1, 2.5]
@@ -208,8 +208,7 @@ def test_an_atomic_adds_pairs_of_halves() -> None:
 
 def test_a_step_shows_a_load_with_a_cache_hint() -> None:
     text = "__global__ void k(int* o) {\n  __stcg(o + threadIdx.x, __ldcs(o + threadIdx.x) + 1);\n}"
-    launch = Launch((1, 1, 1), (4, 1, 1), {"o": np.arange(4, dtype=np.int32)})
-    (step,) = record(compile_kernel(text, "k"), launch).steps
+    (step,) = record(*launch_text(text, block=4, o=np.arange(4, dtype=np.int32))).steps
     assert step.outputs["o"].tolist() == [1, 2, 3, 4]
     assert [str(access.kind) for access in step.accesses] == ["load", "store"]
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, narrate, record
+from simulator import narrate, record
 from simulator.language.tree import If, Loop
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import StepKind
+from tests.simulator.launches import launch_text
 from tests.ui.lecture.lectures import Lecture, of_query, seen
 from ui.analysis.divergence import has_divergence, threads_that_take
 from ui.drawing.canvas import SPACE
@@ -71,8 +72,7 @@ def test_a_loop_that_some_lanes_leave_parts_a_warp_and_one_that_all_leave_does_n
             "__global__ void k(int* x) { int i = threadIdx.x; int s = 0;\n"
             f"for (int j = 0; j < {bound}; ++j)\ns += j;\nx[i] = s; }}"
         )
-        launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(32, np.int32)})
-        return record(compile_kernel(text, "k"), launch)
+        return record(*launch_text(text, x=np.zeros(32, np.int32)))
 
     assert not has_divergence(recorded("3"))
     parted = recorded("i % 3")
@@ -90,8 +90,7 @@ def test_a_warp_says_what_constant_memory_costs_it(index: str, turns: int) -> No
     text = (
         f"__constant__ float w[32];\n__global__ void k(float* x) {{ x[threadIdx.x] = w[{index}]; }}"
     )
-    launch = Launch((1, 1, 1), (32, 1, 1), {"x": np.zeros(32, np.float32)})
-    recording = record(compile_kernel(text, "k"), launch)
+    recording = record(*launch_text(text, x=np.zeros(32, np.float32)))
     [words] = {narrate.warp(recording, step, 0)[0] for step in recording.steps}
     assert f"{turns} turn" in words
     assert ("one value for all" in words) == (turns == 1)
