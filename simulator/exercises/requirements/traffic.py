@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 from simulator.exercises.evidence import Evidence
 from simulator.exercises.ladder import first_rung, rung_counters
@@ -21,78 +21,51 @@ from simulator.language.visit import calls_of
 from simulator.observers.transactions import SECTOR_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class _Traffic:
-    """A sum of counters that is set against the work."""
+class Traffic(RequirementBase, frozen=True):
+    """At most so much of a sum of counters for each unit of the work."""
 
-    counters: tuple[str, ...]
-    each: int  # what one of them counts for
-    words: str  # what is counted
+    at_most: float
+
+    counters: ClassVar[tuple[str, ...]]
+    each: ClassVar[int] = 1  # what one of them counts for
+    words: ClassVar[str]  # what is counted
+
+    def goal(self, workload: Workload) -> str:
+        """The limit on the sum."""
+        return f"At most {self.at_most:,g} {self.words} per {workload.unit}."
+
+    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
+        """The sum, and the line that makes most of it."""
+        return _compare(type(self), self.at_most, workload, evidence)
 
 
-_BYTES = _Traffic(GLOBAL_SECTORS, SECTOR_BYTES, "bytes of global memory")
-_REQUESTS = _Traffic(GLOBAL_REQUESTS, 1, "loads and stores of global memory by a warp")
-_WAVEFRONTS = _Traffic(WAVEFRONTS, 1, "wavefronts of shared memory")
-_SHARED_LOADS = _Traffic(("shared_load_requests",), 1, "loads of shared memory by a warp")
-
-
-class GlobalBytes(RequirementBase, frozen=True, tag="global-bytes"):
+class GlobalBytes(Traffic, frozen=True, tag="global-bytes"):
     """Bytes of global memory, in sectors of 32, for each unit of the work."""
 
-    at_most: float
-
-    def goal(self, workload: Workload) -> str:
-        """The limit on the bytes."""
-        return f"At most {self.at_most:,g} bytes of global memory per {workload.unit}."
-
-    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
-        """The bytes, and the line that moves most of them."""
-        return _compare(_BYTES, self.at_most, workload, evidence)
+    counters = GLOBAL_SECTORS
+    each = SECTOR_BYTES
+    words = "bytes of global memory"
 
 
-class GlobalRequests(RequirementBase, frozen=True, tag="global-requests"):
+class GlobalRequests(Traffic, frozen=True, tag="global-requests"):
     """A warp's loads and stores of global memory, for each unit of the work."""
 
-    at_most: float
-
-    def goal(self, workload: Workload) -> str:
-        """The limit on the loads and stores."""
-        return (
-            f"At most {self.at_most:g} loads and stores of global memory by a warp per "
-            f"{workload.unit}."
-        )
-
-    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
-        """The loads and stores, and the line that makes most of them."""
-        return _compare(_REQUESTS, self.at_most, workload, evidence)
+    counters = GLOBAL_REQUESTS
+    words = "loads and stores of global memory by a warp"
 
 
-class SharedWavefronts(RequirementBase, frozen=True, tag="shared-wavefronts"):
+class SharedWavefronts(Traffic, frozen=True, tag="shared-wavefronts"):
     """Wavefronts of shared memory for each unit of the work."""
 
-    at_most: float
-
-    def goal(self, workload: Workload) -> str:
-        """The limit on the wavefronts."""
-        return f"At most {self.at_most:g} wavefronts of shared memory per {workload.unit}."
-
-    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
-        """The wavefronts, and the line that takes most of them."""
-        return _compare(_WAVEFRONTS, self.at_most, workload, evidence)
+    counters = WAVEFRONTS
+    words = "wavefronts of shared memory"
 
 
-class SharedLoads(RequirementBase, frozen=True, tag="shared-loads"):
+class SharedLoads(Traffic, frozen=True, tag="shared-loads"):
     """A warp's loads of shared memory, of whatever width, for each unit of the work."""
 
-    at_most: float
-
-    def goal(self, workload: Workload) -> str:
-        """The limit on the loads."""
-        return f"At most {self.at_most:g} loads of shared memory by a warp per {workload.unit}."
-
-    def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
-        """The loads, and the line that makes most of them."""
-        return _compare(_SHARED_LOADS, self.at_most, workload, evidence)
+    counters = ("shared_load_requests",)
+    words = "loads of shared memory by a warp"
 
 
 class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
@@ -121,7 +94,7 @@ class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
                 workload,
                 evidence,
             )
-            for traffic in (_BYTES, _WAVEFRONTS)
+            for traffic in (GlobalBytes, SharedWavefronts)
         ]
         sentences = " ".join(one.sentence for one in outcomes)
         comparison = (
@@ -133,7 +106,9 @@ class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
         return Outcome(False, comparison, over.line)
 
 
-def _compare(traffic: _Traffic, most: float, workload: Workload, evidence: Evidence) -> Outcome:
+def _compare(
+    traffic: type[Traffic], most: float, workload: Workload, evidence: Evidence
+) -> Outcome:
     """Whether a kernel's traffic is at most so much for each unit of the work."""
     atomic = next(calls_of(evidence.kernel.body, ATOMIC_FUNCTIONS), None)
     if atomic is not None:
