@@ -33,15 +33,6 @@ def test_loads_are_those_of_the_closed_form(name, M, N, K, block, defines, mine,
     assert theirs == sorted(theirs)
 
 
-def test_naive_loads_grow_with_each_product():
-    model = build_scene_model(run("tiled", 8, 8, 8, defines={"TILE": 4}), 0)
-    products = 0
-    for step, loads in zip(model.recording.steps, naive_loads(model), strict=True):
-        products += 16 * (sum(a.space == "shared" and a.kind == "load" for a in step.accesses) == 2)
-        assert loads == 2 * products
-    assert products == 16 * 8
-
-
 @EACH
 def test_the_sums_end_as_the_blocks_part_of_the_product(number):
     model = scene_model(number)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
-from simulator import Launch, Recording, Step, catalogue, compile_kernel, record
+from simulator import Recording, Step, catalogue, record
+from simulator.machine.observer import AccessKind
 from tests.ui.scene_models import launched, run
 from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import SceneModel, build_scene_model
@@ -89,43 +90,12 @@ def ragged_model(name: str, seed: int, schedule: str) -> tuple[SceneModel, dict[
     return build_scene_model(recording, 0, catalogue()[name].tile(**macros)), macros
 
 
-def recorded_naive_loads(recording: Recording, rows: int, columns: int) -> list[int]:
-    """Elements that the naive kernel loads for the same cells of C: after none, one, two … k."""
-    naive = catalogue()["naive"]
-    arguments = {name: recording.arguments[name] for name in "ABCMNK"}
-    arguments |= {name: np.asarray(arguments[name], np.float32) for name in "ABC"}
-    launch = Launch(recording.launch.grid, (columns, rows, 1), arguments)
-    its = record(compile_kernel(naive.source(), naive.kernel), launch, recording.block)
-    loads = global_loads(build_scene_model(its, 0))
-    return [0, *(loads[step.number] for step in its.steps if multiplies(its, step))]
-
-
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ON_TENSOR_CORES + SHARED)
 def test_nothing_is_said_of_products_that_are_a_warps(name: str) -> None:
     model, _ = ragged_model(name, 0, "lockstep")
     assert naive_loads(model) is None
     assert naive_loads(model, 0) is None
-
-
-@pytest.mark.sample(15)
-@pytest.mark.parametrize("seed", seeds(SEEDS, QUICK_SEEDS))
-@pytest.mark.parametrize("name", BY_THREADS)
-def test_each_k_counts_what_the_naive_kernel_loads_for_it(name: str, seed: int) -> None:
-    model, macros = ragged_model(name, seed, "lockstep")
-    recording = model.recording
-    expected = recorded_naive_loads(recording, *catalogue()[name].produces(**macros))
-    K = int(recording.arguments["K"])
-    assert len(expected) == K + 1
-    adding = [step for step in recording.steps if multiplies(recording, step)]
-    each = len({(str(step.registers.get("i")), str(step.registers.get("j"))) for step in adding})
-    each = 1 if name in ONE_SUM else each
-    counted = naive_loads(model)
-    ends = adding[each - 1 :: each]  # where all sums have taken up the products of one more k
-    assert len(ends) >= K
-    for k, step in enumerate(ends, 1):
-        assert counted[step.number] == expected[min(k, K)]
-    assert counted[-1] == expected[-1]
 
 
 @pytest.mark.sample(5)
@@ -159,17 +129,73 @@ def test_each_step_counts_the_products_of_cells_within_c(
         assert counted == expected
 
 
-def test_padding_counts_for_nothing() -> None:
-    """Sixteen k of 33 for four cells, in tiles of 2 x 2 of which the last holds zeros."""
-    recording = run("tiled", 64, 4, 33, (0, 31, 0), {"TILE": 2})
-    model = build_scene_model(recording, 0, (2, 2, 2))
-    adding = [step for step in recording.steps if multiplies(recording, step)]
-    step = adding[15]
-    assert naive_loads(model)[step.number] == 2 * 4 * 16
-
-
 def test_a_launch_of_the_naive_kernel_is_its_own_measure() -> None:
     kernel, launch = launched("naive", 13, 45, 7)
     model = build_scene_model(record(kernel, launch, (1, 1, 0)), 0)
     assert naive_loads(model) == global_loads(model)
     assert naive_loads(model)[-1] == 2 * 5 * 13 * 7
+
+
+# Beside what the naive kernel's own text loads for the same cells ------------------------------
+
+SHAPES = 200
+QUICK = 20  # of them, in every run of the tests
+LARGEST = 24
+SETTINGS = [
+    (entry.name, defines)
+    for entry in catalogue().values()
+    for defines in entry.settings()
+    if entry.name != "naive" and not entry.name.startswith("tensor_")  # a warp's, no thread's
+    if not entry.few  # threads share a cell's sum
+    if entry.produces(**defines)[0] <= 32
+]
+
+
+def stores(recording: Recording) -> Iterator[tuple[int, int]]:
+    """The cells of C that a block stores, each with its thread."""
+    for step in recording.steps:
+        for access in step.accesses:
+            if access.name == "C" and access.kind is AccessKind.STORE:
+                for cell, thread in zip(*access.touched_cells(), strict=True):
+                    yield int(cell), int(thread)
+
+
+def naive_loads_of_cells(M: int, N: int, K: int) -> dict[int, int]:
+    """Of each cell of C, the elements that the naive kernel's thread loads for it."""
+    kernel, launch = launched("naive", M, N, K)
+    loads: dict[int, int] = {}
+    for x, y in np.ndindex(launch.grid[:2]):
+        recording = record(kernel, launch, (x, y, 0))
+        count = np.zeros(launch.threads, np.int64)
+        for step in recording.steps:
+            for access in step.accesses:
+                if access.name in ("A", "B"):
+                    np.add.at(count, access.touched_cells()[1], 1)
+        loads |= {cell: int(count[thread]) for cell, thread in stores(recording)}
+    assert sorted(loads) == list(range(M * N))
+    return loads
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(
+    "number",
+    [n if n < QUICK else pytest.param(n, marks=pytest.mark.deep) for n in range(SHAPES)],
+)
+def test_naive_loads_are_those_of_the_naive_kernel_on_the_same_cells(number: int) -> None:
+    random = np.random.default_rng(number)
+    name, defines = SETTINGS[number % len(SETTINGS)]
+    M, N, K = (int(size) for size in random.integers(1, LARGEST + 1, 3))
+    entry = catalogue()[name]
+    grid, _ = entry.shape(M, N, **defines)
+    block = (int(random.integers(grid[0])), int(random.integers(grid[1])), 0)
+    recording = run(name, M, N, K, block, defines)
+    model = build_scene_model(recording, 0, entry.tile(**defines))
+    loads, writers = naive_loads_of_cells(M, N, K), dict(stores(recording))
+    assert naive_loads(model)[-1] == sum(loads[cell] for cell in writers)
+    if name == "anyshape" and N % 4:  # its sums are stored by other threads of the warp
+        threads = range(recording.launch.threads)
+        assert naive_loads(model)[-1] == sum(naive_loads(model, thread)[-1] for thread in threads)
+        return
+    thread = int(random.choice(sorted(set(writers.values()))))
+    own = [cell for cell, writer in writers.items() if writer == thread]
+    assert naive_loads(model, thread)[-1] == sum(loads[cell] for cell in own)
