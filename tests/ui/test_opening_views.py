@@ -6,17 +6,17 @@ import dataclasses
 
 import pytest
 
-from simulator import Step, catalogue, compile_kernel, record
+from simulator import Step, catalogue, compile_kernel, simulate
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.observers.transactions import wavefronts
+from tests.ui.lecture.lectures import record_view
 from ui.view.presets import launch, source
 from ui.view.view_url import View, opening_view, to_query
 
 
 def shown(view: View) -> Step:
-    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
-    return record(kernel, launch(view), (*view.block, 0), view.schedule).steps[view.step]
+    return record_view(view).steps[view.step]
 
 
 def wavefronts_of_reads(view: View) -> int:
@@ -71,3 +71,25 @@ def test_naive_has_four_by_four_sums() -> None:
     step = shown(view)
     assert int(step.active.sum()) == 16
     assert step.registers["acc"][step.active].all(), "they grow"
+
+
+CONFLICT = [name for name, entry in catalogue().items() if "conflict" in entry.teaches]
+NO_CONFLICT = [name for name, entry in catalogue().items() if "different banks" in entry.teaches]
+
+
+def test_the_kernels_that_speak_of_conflicts_are_known() -> None:
+    assert CONFLICT == ["transposed"]
+    assert NO_CONFLICT == ["padded", "swizzled"]
+
+
+@pytest.mark.parametrize("name", CONFLICT + NO_CONFLICT)
+def test_the_kernel_that_teaches_a_bank_conflict_has_one_and_the_others_none(name: str) -> None:
+    view = opening_view(name)
+    report = simulate(compile_kernel(source(view), catalogue()[name].kernel), launch(view))
+    conflicts = sum(
+        line["shared_load_wavefronts"] - line["shared_load_wavefronts_ideal"]
+        for line in report.lines.values()
+    )
+    assert (conflicts > 0) == (name in CONFLICT)
+    assert [view.defines] == [opening_view(other).defines for other in CONFLICT], "the same size"
+    assert dict(view.defines)["TILE"] <= 8, "a tile whose numbers the scene has room for"
