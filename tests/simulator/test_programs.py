@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, narrate, record, simulate
+from simulator import Launch, Recording, Report, compile_kernel, narrate, record, simulate
 from simulator.launch import dim3
 from simulator.machine.schedule import Schedule
 from simulator.sentences.parts import parts
@@ -42,6 +42,14 @@ def test_program_in_any_order_of_warps(program: Program, schedule: str) -> None:
     check(program, schedule)
 
 
+def check_end(recording: Recording, report: Report) -> None:
+    """The recording of the only block ends as the launch does."""
+    last = recording.steps[-1]
+    for name, found in last.outputs.items():
+        written = last.stored[name]
+        assert np.array_equal(found[written], report.arrays[name][written])
+
+
 @pytest.mark.sample(16)
 @pytest.mark.parametrize("program", FIRST, ids=str)
 def test_its_steps_are_told(program: Program) -> None:
@@ -49,6 +57,8 @@ def test_its_steps_are_told(program: Program) -> None:
     arguments = program.arguments()
     launch = Launch(dim3(*program.grid), dim3(*program.block), arguments, program.shared)
     recording = record(kernel, launch)
+    if launch.blocks == 1 and not program.verdict:
+        check_end(recording, simulate(kernel, launch))
     for step in recording.steps[:: 1 + len(recording.steps) // SENTENCES]:
         thread = int(np.flatnonzero(step.active)[0])
         sentences = [
