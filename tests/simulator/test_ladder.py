@@ -10,7 +10,8 @@ import pytest
 
 from simulator import catalogue, compile_kernel, simulate
 from simulator.catalogue import FOLDER, Entry, whole_catalogue
-from tests.simulator.test_matmul import fused_chain
+from simulator.machine.schedule import SCHEDULES
+from tests.simulator.launches import matmul
 
 SIZES = [(1, 1, 1), (13, 19, 10), (17, 36, 21), (40, 24, 32)]  # M, N, K
 # How far C may be off the product, as a share of its norm: what operands are rounded to.
@@ -45,6 +46,15 @@ def inputs(M: int, N: int, K: int, element: str) -> dict[str, object]:
     return {**arrays, "M": M, "N": N, "K": K}
 
 
+def fused_chain(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Each acc + a * b rounded once: exact in float64 but for double rounding, rare and benign."""
+    C = np.zeros((A.shape[0], B.shape[1]), np.float32)
+    for k in range(A.shape[1]):
+        product = A[:, k, None].astype(np.float64) * B[None, k].astype(np.float64)
+        C = (product + C).astype(np.float32)
+    return C
+
+
 def exact_chain(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Each acc + a * b in double, rounded once: float() of a fraction rounds to nearest even."""
     C = np.zeros((A.shape[0], B.shape[1]))
@@ -72,6 +82,23 @@ def test_every_kernel_is_right_and_clean(name: str, place: int, size: tuple[int,
     else:
         assert np.array_equal(found, expected)
     assert report.hazards == ()
+    assert np.isnan(given["C"]).all(), "the caller's array is not written"  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_order_of_warps_changes_nothing_in_a_correct_kernel(schedule: str) -> None:
+    kernel, launch = matmul("tiled", 33, 20, 37)
+    report = simulate(kernel, launch, schedule, seed=3)
+    assert np.array_equal(
+        report.arrays["C"], fused_chain(launch.arguments["A"], launch.arguments["B"])
+    )
+
+
+def test_order_of_warps_shows_without_barriers() -> None:
+    kernel, launch = matmul("tiled", 64, 64, 64, (("__syncthreads();", ";"),))
+    good = fused_chain(launch.arguments["A"], launch.arguments["B"])
+    wrong = (simulate(kernel, launch).arrays["C"] != good).mean()
+    assert wrong > 0.5
 
 
 @pytest.mark.sample(20)
