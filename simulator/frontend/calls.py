@@ -15,6 +15,7 @@ from simulator.frontend.clang import (
     constant,
     has_child,
     span_of,
+    unwrapped,
 )
 from simulator.frontend.cooperative_groups import GroupCalls
 from simulator.frontend.copies import copy
@@ -370,7 +371,7 @@ class Calls:
         if definition.kind == CursorKind.FUNCTION_DECL or definition.is_static_method():
             return arguments, [], None
         structs = self._statements.structs
-        callee = _without_wrapping(next(iter(cursor.get_children())))
+        callee = unwrapped(next(iter(cursor.get_children())))
         if callee.kind == CursorKind.MEMBER_REF_EXPR and callee.referenced.kind in FUNCTIONS:
             record = structs.object_of(callee, span_of(callee))
         else:  # an operator, whose object may itself be a member: p.velocity * t
@@ -509,15 +510,6 @@ def _is_of_header(cursor: Any) -> bool:
     """Whether a function is one of CUDA's that a header of ours gives a body."""
     file = cursor.location.file
     return file is not None and Path(file.name) in WITH_BODIES
-
-
-def _without_wrapping(cursor: Any) -> Any:
-    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
-        children = list(cursor.get_children())
-        if len(children) != 1:
-            break
-        (cursor,) = children
-    return cursor
 
 
 def _is_default(argument: Any) -> bool:

@@ -340,6 +340,16 @@ def constant(cursor: Any) -> int | float | None:
         library.clang_EvalResult_dispose(result)
 
 
+def unwrapped(cursor: Any) -> Any:
+    """An expression without parentheses and the nodes that clang adds for what C implies."""
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            break
+        (cursor,) = children
+    return cursor
+
+
 def quoted_text(cursor: Any) -> str | None:
     """What a text in quotes says, its escapes resolved; None for any other expression."""
     around = cursor  # clang evaluates the literal's conversion to a pointer

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.clang import constant
+from simulator.frontend.clang import constant, unwrapped
 from simulator.frontend.expressions import Expressions
 from simulator.frontend.types import convert, lower_type
 from simulator.language import ctype
@@ -129,9 +129,7 @@ class GroupCalls:
         if cursor.referenced.kind != CursorKind.CXX_METHOD:
             expression = self._value(next(iter(cursor.get_arguments())))
         else:
-            callee = next(iter(cursor.get_children()))
-            while callee.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
-                callee = next(iter(callee.get_children()))
+            callee = unwrapped(next(iter(cursor.get_children())))
             if callee.kind != CursorKind.MEMBER_REF_EXPR:
                 of_type = group_of(lower_type(cursor.referenced.semantic_parent.type, span))
                 if of_type is None:

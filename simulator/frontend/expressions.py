@@ -17,6 +17,7 @@ from simulator.frontend.clang import (
     is_reference_cast,
     span_of,
     unary_operator,
+    unwrapped,
 )
 from simulator.frontend.globals import is_global
 from simulator.frontend.lambdas import closure_of
@@ -258,9 +259,7 @@ class Expressions:
         if is_member_of_struct(cursor):
             place = self._lower_member(cursor, span)
             return _address_of_record(place, cursor.spelling, span)
-        base = only_child(cursor)
-        while base.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
-            base = only_child(base)
+        base = unwrapped(only_child(cursor))
         if base.kind == CursorKind.DECL_REF_EXPR and base.spelling in BUILTINS:
             return Builtin(ctype.UINT, span, base.spelling, cursor.spelling)
         lowered = self.expression(only_child(cursor))

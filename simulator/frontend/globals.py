@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from clang.cindex import CursorKind, StorageClass
 
-from simulator.frontend.clang import constant, descendants, has_child, initializer_of, span_of
+from simulator.frontend.clang import (
+    constant,
+    descendants,
+    has_child,
+    initializer_of,
+    span_of,
+    unwrapped,
+)
 from simulator.frontend.types import lower_type
 from simulator.language.ctype import (
     Array,
@@ -212,18 +219,5 @@ def _cell(number: int | float, scalar: Scalar) -> Array:
 
 def _without_wrapping(cursor: Any) -> Any:
     """An initializer without the conversions and temporaries that clang puts around a list."""
-    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
-        children = list(cursor.get_children())
-        if len(children) != 1:
-            break
-        inner = children[0]
-        if inner.kind.is_expression() and _holds_list(inner):
-            cursor = inner
-        else:
-            break
-    return cursor
-
-
-def _holds_list(cursor: Any) -> bool:
-    """Whether an expression is a braced list, within any wrapping."""
-    return bool(_without_wrapping(cursor).kind == CursorKind.INIT_LIST_EXPR)
+    inner = unwrapped(cursor)
+    return inner if inner.kind == CursorKind.INIT_LIST_EXPR else cursor

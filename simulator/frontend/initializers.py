@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import constant, span_of
+from simulator.frontend.clang import constant, span_of, unwrapped
 from simulator.frontend.expressions import Expressions
 from simulator.frontend.records import Place, Record, assign, clear, element, in_memory
 from simulator.frontend.types import cells_of, convert, lower_type, zero
@@ -242,11 +242,6 @@ def first_value(expressions: Expressions, target: CType, cursor: Any) -> Express
 
 def _without_cleanups(cursor: Any) -> Any:
     """The initializer within the node that clang puts around one with temporaries."""
-    outer = cursor
-    while cursor.kind == CursorKind.UNEXPOSED_EXPR:
-        children = list(cursor.get_children())
-        if len(children) != 1:
-            break
-        (cursor,) = children
-    is_list = cursor.kind in (CursorKind.INIT_LIST_EXPR, CursorKind.STRING_LITERAL)
-    return cursor if is_list else outer
+    inner = unwrapped(cursor)
+    is_list = inner.kind in (CursorKind.INIT_LIST_EXPR, CursorKind.STRING_LITERAL)
+    return inner if is_list else cursor

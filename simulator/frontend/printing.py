@@ -6,7 +6,7 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.clang import quoted_text, span_of
+from simulator.frontend.clang import quoted_text, span_of, unwrapped
 from simulator.frontend.expressions import Expressions
 from simulator.frontend.types import convert, lower_type
 from simulator.language import ctype
@@ -46,12 +46,7 @@ def _argument(cursor: Any, texts: list[str], expressions: Expressions) -> Expres
     if text is not None:
         texts.append(text)
         return Literal(ctype.TEXT, span, ctype.TEXT.dtype.type(len(texts) - 1))
-    inner = cursor
-    while inner.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
-        children = list(inner.get_children())
-        if len(children) != 1:
-            break
-        (inner,) = children
+    inner = unwrapped(cursor)
     if inner.kind == CursorKind.CONDITIONAL_OPERATOR:
         condition, yes, no = inner.get_children()
         if quoted_text(yes) is not None and quoted_text(no) is not None:

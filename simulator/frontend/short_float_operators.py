@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clang.cindex import CursorKind
-
+from simulator.frontend.clang import unwrapped
 from simulator.frontend.types import lower_type
 from simulator.language.ctype import CType, Scalar
 from simulator.language.errors import SourceError, Span
@@ -100,9 +99,4 @@ def may_be_mixed(*sides: Expression) -> bool:
 
 def _written_type(cursor: Any, span: Span) -> CType:
     """The type that an operand has in the text, without the conversions that C implies."""
-    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
-        children = list(cursor.get_children())
-        if len(children) != 1:
-            break
-        (cursor,) = children
-    return lower_type(cursor.type, span)
+    return lower_type(unwrapped(cursor).type, span)
