@@ -7,7 +7,6 @@ tests/simulator/test_function_bits.py holds the simulator to FILE.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tools.short_float_bits import THREADS, digest
+from tools.measured import compiled, machine, write
+from tools.short_float_bits import THREADS, short_digest
 
 Array = np.ndarray[Any, Any]
 
@@ -76,7 +76,7 @@ def recorded(given: Mapping[str, Array], results: Mapping[str, Array]) -> dict[s
         name: {"given": _bits(array), "result": _bits(results[name])}
         for name, array in given.items()
     }
-    turn = {name: digest(results[name][::EVERY].view(np.uint32)) for name in angles()}
+    turn = {name: short_digest(results[name][::EVERY].view(np.uint32)) for name in angles()}
     return {"functions": rows, "turn": turn}
 
 
@@ -88,10 +88,7 @@ def on_gpu(given: Mapping[str, Array]) -> dict[str, Array]:
     """What the GPU gives for operands, and for the angles of a turn."""
     import cupy
 
-    from compiler.headers import toolkit_folders
-
-    options = ("-std=c++17", *(f"--include-path={folder}" for folder in toolkit_folders()))
-    module = cupy.RawModule(code=text(), options=options)
+    module = compiled(text())
     found = {}
     for name, array in {**given, **angles()}.items():
         _, count, result = PAIRS.get(name, ("", 1, FUNCTIONS.get(name, "")))
@@ -105,23 +102,16 @@ def on_gpu(given: Mapping[str, Array]) -> dict[str, Array]:
     return found
 
 
-def write(file: Path, head: Mapping[str, str], measured: Mapping[str, Any]) -> None:
-    """Write what was measured, with the machine's head."""
-    what = "What a GPU gave for the functions behind cuRAND's normal numbers, as bits."
-    how = "python -m tools.function_bits --out FILE"
-    found = {"what": what, **head, "how": how, **measured}
-    file.write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compute on the GPU and write: 0."""
-    from tools.program import machine
-
     parser = argparse.ArgumentParser(prog="python -m tools.function_bits", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     given = operands()
-    write(options.out, machine(), recorded(given, on_gpu(given)))
+    what = "What a GPU gave for the functions behind cuRAND's normal numbers, as bits."
+    how = "python -m tools.function_bits --out FILE"
+    measured = recorded(given, on_gpu(given))
+    write(options.out, {"what": what, **machine(), "how": how, **measured})
     return 0
 
 

@@ -20,7 +20,8 @@ from gpu.cuda.hardware_counters import METRICS, profiled
 from gpu.cuda.run_tool import ToolError
 from simulator.language.errors import LaunchError, SourceError
 from tools import patterns, profile_cases
-from tools.program import Case, build, launch, machine, nvcc
+from tools.measured import machine, write
+from tools.program import Case, build, launch, nvcc
 
 COSTS = tuple(name for name in METRICS if not name.endswith("requests"))
 # Counters that do not fit in one pass are taken in as many runs of the program: a launch that is
@@ -54,15 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     write(options.out, result)
     return report(result["cases"])
-
-
-def write(path: Path, result: Mapping[str, Any]) -> None:
-    """The result as JSON, each entry of its last list on a line of its own."""
-    *head, (last, rows) = result.items()
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head]
-    body = ",\n".join(f"  {json.dumps(row)}" for row in rows)
-    text = "\n".join(["{", *lines, f" {json.dumps(last)}: [", body, " ]", "}"])
-    path.write_text(text + "\n", encoding="utf-8")
 
 
 def measure_patterns(folder: Path) -> dict[str, Any]:

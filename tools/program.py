@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -192,19 +191,3 @@ def nvcc(*arguments: str) -> None:
     done = run(command, BUILD_SECONDS)
     if done.returncode:
         raise ToolError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-
-
-def machine() -> dict[str, str]:
-    """Which GPU, driver and toolkit are here, and today's date."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    lines = run(query, 60).stdout.splitlines()
-    if not lines or "," not in lines[0]:
-        raise ToolError("nvidia-smi names no GPU here.")
-    gpu, driver = (field.strip() for field in lines[0].split(",")[:2])
-    release = re.search(r"release ([\d.]+)", run(["nvcc", "--version"], 60).stdout)
-    return {
-        "gpu": gpu,
-        "driver": driver,
-        "cuda": release[1] if release else "?",
-        "date": datetime.now(UTC).date().isoformat(),
-    }

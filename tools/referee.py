@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import re
 import sys
@@ -22,7 +21,8 @@ from typing import Any
 
 from gpu.cuda.run_tool import EndlessError, ToolError, run
 from simulator.launch import dim3
-from tools.program import Case, build, machine
+from tools.measured import machine, write
+from tools.program import Case, build
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "referee"
 TABLES = ("races.toml", "loops.toml", "global.toml", "memory.toml", "barriers.toml", "lanes.toml")
@@ -63,11 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ToolError as error:
         print(error, file=sys.stderr)
         return 2
-    *head, (last, rows) = result.items()
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head]
-    body = ",\n".join(f"  {json.dumps(key)}: {json.dumps(row)}" for key, row in rows.items())
-    text = "\n".join(["{", *lines, f" {json.dumps(last)}: {{", body, " }", "}"])
-    options.out.write_text(text + "\n", encoding="utf-8")
+    write(options.out, result)
     if options.log:
         options.log.write_text(log, encoding="utf-8")
     return 0

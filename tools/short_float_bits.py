@@ -8,8 +8,6 @@ tests/simulator/test_short_float_bits.py holds it to the digests that FILE has.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tools.measured import compiled, digest, machine, write
 
 Array = np.ndarray[Any, Any]
 
@@ -190,19 +190,16 @@ def _groups() -> Mapping[str, Group]:
 GROUPS = _groups()
 
 
-def digest(row: Array) -> str:
-    """What tells rows of results apart, bit by bit."""
-    return hashlib.sha256(row.astype(row.dtype.newbyteorder("<")).tobytes()).hexdigest()[:32]
+def short_digest(row: Array) -> str:
+    """A digest, as the file has it."""
+    return digest(row)[:32]
 
 
 def on_gpu(group: Group) -> Array:
     """What the GPU gives for a group, as cells [expression, thread]."""
     import cupy
 
-    from compiler.headers import toolkit_folders
-
-    options = ("-std=c++17", *(f"--include-path={folder}" for folder in toolkit_folders()))
-    kernel = cupy.RawKernel(group.text, "k", options)
+    kernel = compiled(group.text).get_function("k")
     given = group.arguments()
     arrays = {name: cupy.asarray(given[name]) for name in "abco"}
     kernel((COUNT // THREADS,), (THREADS,), (*arrays.values(), given["n"]))
@@ -211,22 +208,18 @@ def on_gpu(group: Group) -> Array:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compute on the GPU and write: 0."""
-    from tools.program import machine
-
     parser = argparse.ArgumentParser(prog="python -m tools.short_float_bits", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--arrays", type=Path, help="all results, as .npz, to look at")
     options = parser.parse_args(arguments)
     found = {name: on_gpu(group) for name, group in GROUPS.items()}
-    head = {
-        "what": "Digests of what a GPU gave for tools.short_float_bits, one for each expression.",
-        **machine(), "how": "python -m tools.short_float_bits --out FILE",
-    }  # fmt: skip
     rows = {
-        name: dict(zip(GROUPS[name].expressions, map(digest, results), strict=True))
+        name: dict(zip(GROUPS[name].expressions, map(short_digest, results), strict=True))
         for name, results in found.items()
     }
-    options.out.write_text(json.dumps({**head, "digests": rows}, indent=1) + "\n", encoding="utf-8")
+    what = "Digests of what a GPU gave for tools.short_float_bits, one for each expression."
+    how = "python -m tools.short_float_bits --out FILE"
+    write(options.out, {"what": what, **machine(), "how": how, "digests": rows})
     if options.arrays:
         np.savez_compressed(options.arrays, **dict[str, Any](found))
     print(f"{sum(map(len, rows.values()))} expressions of {len(rows)} groups written.")

@@ -8,8 +8,6 @@ by the simulator's function, there with CuPy's arrays instead of NumPy's, and co
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +20,7 @@ from simulator.language.ctype import FLOAT, Scalar
 from simulator.language.number_types import OPERANDS, Operand
 from simulator.machine.tensor_core import multiply_add
 from tests.tensor_tiles import kinds, tiles
+from tools.measured import compiled, digest, machine, write
 
 HALF, BFLOAT16, TF32 = (OPERANDS[name] for name in ("half", "__nv_bfloat16", "tf32"))
 TF32_OF_NVIDIA = replace(TF32, depth=4)
@@ -87,7 +86,7 @@ class Hardware:
     def __init__(self, name: str) -> None:
         import cupy
 
-        from compiler.headers import MMA, toolkit_folders
+        from compiler.headers import MMA
 
         form, shape, sums = SHAPES[name]
         stored, precision = TYPES[form.name]
@@ -95,8 +94,7 @@ class Hardware:
         macros = {"TYPE": stored, "PRECISION": precision, "SUM": sums.name}
         macros |= {name: str(size) for name, size in zip(("TM", "TN", "TK"), shape, strict=True)}
         options = [f"-D{name}={value}" for name, value in macros.items()]
-        options += [f"--include-path={folder}" for folder in toolkit_folders()]
-        module = cupy.RawModule(code=TYPE_HEADERS + wmma + KERNEL, options=("-std=c++17", *options))
+        module = compiled(TYPE_HEADERS + wmma + KERNEL, *options)
         self._cupy, self._kernel = cupy, module.get_function("multiply")
 
     def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
@@ -121,11 +119,6 @@ def differing(name: str, kind: str, count: int, seed: int, hardware: Hardware) -
     return wrong
 
 
-def digest(values: Any) -> str:
-    """What tells arrays of floats apart, bit by bit."""
-    return hashlib.sha256(np.ascontiguousarray(values).astype("<f4").tobytes()).hexdigest()
-
-
 def bits(values: Any) -> list[int]:
     """The bits of numbers of any one type, as whole numbers."""
     return [int(each) for each in values.copy().view(f"u{values.dtype.itemsize}").reshape(-1)]
@@ -145,7 +138,9 @@ def recorded(hardware: dict[str, Hardware]) -> list[dict[str, Any]]:
                 "a": bits(a[0, 0]), "b": bits(b[0, :, 0]),
                 "c": bits(c[0, 0, :1])[0], "d": bits(d[0, 0, :1])[0],
             }  # fmt: skip
-            rows.append({"shape": name, "kind": kind, "sha256": digest(d), "cell": cell})
+            rows.append(
+                {"shape": name, "kind": kind, "sha256": digest(d.astype(np.float32)), "cell": cell}
+            )
     return rows
 
 
@@ -175,17 +170,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if wrong:
                 print(f"  {kind}: {wrong:,}")
     if options.out:
-        from tools.program import machine
-
-        head = {
+        result = {
             "what": "wmma's products of tiles on a GPU; the tiles come from tests.tensor_tiles.",
             **machine(), "how": "python -m tools.tensor_core_bits --tiles N --out FILE",
-            "tiles": RECORDED_TILES, "compared": compared,
+            "tiles": RECORDED_TILES, "compared": compared, "recorded": recorded(hardware),
         }  # fmt: skip
-        lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
-        rows = ",\n".join(f"  {json.dumps(row)}" for row in recorded(hardware))
-        text = "\n".join(["{", *lines, ' "recorded": [', rows, " ]", "}"])
-        options.out.write_text(text + "\n", encoding="utf-8")
+        write(options.out, result)
     return int(any(row["differ"] for row in compared))
 
 

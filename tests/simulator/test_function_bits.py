@@ -14,7 +14,7 @@ from simulator.machine.compiled_functions import exp, expf, log, logf
 from simulator.machine.multifunction_unit import cosine, power_of_two, sine
 from simulator.machine.random_numbers import normal_double_pair, normal_pair
 from tools.function_bits import EVERY, FUNCTIONS, angles
-from tools.short_float_bits import digest
+from tools.short_float_bits import short_digest
 
 MEASURED = json.loads(Path(__file__).with_name("function_bits.json").read_text(encoding="utf-8"))
 WORDS = {"normal": 2, "normal_double": 4}  # for a pair of numbers
@@ -43,12 +43,12 @@ def numbers(name: str, bits: list[int], is_given: bool) -> Array:
 def test_every_result_is_the_gpus(name: str) -> None:
     measured = MEASURED["functions"][name]
     found = OURS[name](numbers(name, measured["given"], is_given=True))
-    assert digest(found) == digest(numbers(name, measured["result"], is_given=False))
+    assert short_digest(found) == short_digest(numbers(name, measured["result"], is_given=False))
 
 
 @pytest.mark.parametrize(("name", "function"), [("sin", sine), ("cos", cosine)])
 def test_angles_of_a_turn_have_the_gpus_sine_and_cosine(name: str, function: Any) -> None:
-    assert digest(function(angles()[name][::EVERY])) == MEASURED["turn"][name]
+    assert short_digest(function(angles()[name][::EVERY])) == MEASURED["turn"][name]
 
 
 def test_one_number_is_one_of_many() -> None:

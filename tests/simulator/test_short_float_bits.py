@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator import Launch, compile_kernel, simulate
-from tools.short_float_bits import COUNT, GROUPS, THREADS, digest
+from tests.simulator.launches import run_text
+from tools.short_float_bits import COUNT, GROUPS, THREADS, short_digest
 
 MEASURED = json.loads(Path(__file__).with_name("short_float_bits.json").read_text(encoding="utf-8"))
 FLUSHED = "__nv_bfloat16 to double"  # of which CuPy's -ftz=true makes subnormal floats 0
@@ -24,13 +24,12 @@ def test_every_expression_was_measured() -> None:
 @pytest.mark.parametrize("name", GROUPS)
 def test_every_bit_is_the_gpus(name: str) -> None:
     group = GROUPS[name]
-    launch = Launch((COUNT // THREADS, 1, 1), (THREADS, 1, 1), group.arguments())
-    report = simulate(compile_kernel(group.text, "k"), launch)
+    report = run_text(group.text, grid=COUNT // THREADS, block=THREADS, **group.arguments())
     assert not report.hazards
     results = report.arrays["o"].reshape(-1, COUNT)
     if name == FLUSHED:
         is_small = np.abs(results) < np.finfo(np.float32).smallest_normal
         results = np.where(is_small, np.copysign(0.0, results), results)
-    found = dict(zip(group.expressions, map(digest, results), strict=True))
+    found = dict(zip(group.expressions, map(short_digest, results), strict=True))
     differ = [one for one, value in found.items() if value != MEASURED["digests"][name][one]]
     assert not differ

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tools import patterns, profile_cases
-from tools.profile import report, simulated_counters, write
+from tools.measured import write
+from tools.profile import report, simulated_counters
 
 
 def test_the_file_has_a_row_a_line(tmp_path: Path) -> None:
