@@ -15,18 +15,20 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import math
 import statistics
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import psutil
+
 from simulator import catalogue
 from tests.browser.app import AS_USUAL, running_app
 from tests.protocol_client import Answer, Visitor, visitor
+from tools.benchmarks.waits import percentile
 from ui.view.presets import presets
 from ui.view.view_url import INPUTS, View, from_query
 
@@ -157,9 +159,7 @@ async def measure_actions(address: str, visitors: int) -> None:
             if name.endswith("known"):
                 for one in room:
                     await one.press(f"preset_{presets()[0].name}")
-            await together(
-                "a list, opened", room, lambda one, _: one.choose("popover presets", True)
-            )
+            await together("a list, opened", room, open_presets)
             await together(name, room, lambda one, _: one.press(preset))
         entries = list(catalogue().values())
         await together("a kernel, new", room, lambda one, _: one.choose("kernel", entries[1].title))
@@ -221,7 +221,7 @@ async def act_beside_recorders(room: Sequence[Visitor]) -> None:
         seconds = []
         for number in range(SIMPLE_ACTIONS):
             name = f"preset_{presets()[number % 2].name}"
-            seconds.append((await actor.choose("popover presets", True)).seconds)
+            seconds.append((await open_presets(actor, 0)).seconds)
             seconds.append((await actor.press(name)).seconds)
             await asyncio.sleep(0.05)
         return seconds
@@ -234,8 +234,8 @@ async def act_beside_recorders(room: Sequence[Visitor]) -> None:
     still = sum(not one.done() for one in recordings)
     await asyncio.gather(*recordings)
     print(
-        f"a simple action: alone {percentile(alone):.2f} s p95, while {len(others)} record "
-        f"{entry.name} {percentile(beside):.2f} s p95 ({still} of them still did at the end)   "
+        f"a simple action: alone {percentile(alone, 95):.2f} s p95, while {len(others)} record "
+        f"{entry.name} {percentile(beside, 95):.2f} s p95 ({still} of them still did at the end)   "
         "(goal 0.30)"
     )
 
@@ -258,51 +258,21 @@ async def together(
     size = statistics.mean(answer.received for answer in answers)
     print(
         f"{name:26} {len(room):3} within {within:4.1f} s: median {statistics.median(seconds):6.3f} "
-        f"s, p95 {percentile(seconds):6.3f} s, most {max(seconds):6.3f} s; each "
+        f"s, p95 {percentile(seconds, 95):6.3f} s, most {max(seconds):6.3f} s; each "
         f"{own:.3f} + {workers:.3f} CPU s, {size / 1e3:.0f} KB",
         flush=True,
     )
 
 
-def percentile(seconds: Sequence[float]) -> float:
-    """The 95th percentile, by nearest rank."""
-    return sorted(seconds)[math.ceil(0.95 * len(seconds)) - 1]
-
-
 def cpu_seconds() -> tuple[float, float]:
-    """CPU seconds of the server that this process runs, and of its worker processes.
-
-    nan where /proc is missing.
-    """
-    if not Path("/proc/self").exists():
-        return math.nan, math.nan
-    servers = children(Path("/proc/self"))
-    ended = sum(process_seconds(server)[1] for server in servers)
-    workers = [one for server in servers for one in descendants(server)]
-    return (
-        sum(process_seconds(server)[0] for server in servers),
-        ended + sum(sum(process_seconds(worker)) for worker in workers),
+    """CPU seconds of the server that this process runs, and of its worker processes."""
+    servers, everyone = (
+        [one.cpu_times() for one in psutil.Process().children(recursive)]
+        for recursive in (False, True)
     )
-
-
-def process_seconds(process: Path) -> tuple[float, float]:
-    """CPU seconds of a process, by its folder in /proc, and of its children that have ended."""
-    fields = (process / "stat").read_text().rpartition(")")[2].split()
-    own, ended = (sum(map(int, fields[at : at + 2])) / 100 for at in (11, 13))
-    return own, ended
-
-
-def children(process: Path) -> list[Path]:
-    """The folders in /proc of a process's children."""
-    files = process.glob("task/*/children")
-    return [Path("/proc") / child for file in files for child in file.read_text().split()]
-
-
-def descendants(process: Path) -> Iterator[Path]:
-    """The folders in /proc of a process's children, and of theirs."""
-    for child in children(process):
-        yield child
-        yield from descendants(child)
+    own = sum(times.user + times.system for times in servers)
+    ended = sum(times.children_user + times.children_system for times in everyone)
+    return own, sum(times.user + times.system for times in everyone) + ended - own
 
 
 if __name__ == "__main__":
