@@ -95,6 +95,12 @@ def cases(
     )  # fmt: skip
 
 
+def check(name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]) -> None:
+    entry = catalogue()[name]
+    size = extents(entry, chosen, whole, rest)
+    assert predicted(entry, chosen, size) == counted(entry, chosen, size)
+
+
 @cases(
     TEACHING, BEYOND,
     lambda name, chosen, whole: (
@@ -102,31 +108,20 @@ def cases(
     ),
 )  # fmt: skip
 @pytest.mark.sample(40)
-def test_a_teaching_launch_is_predicted_exactly(
-    name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
-) -> None:
-    entry = catalogue()[name]
-    size = extents(entry, chosen, whole, rest)
-    assert predicted(entry, chosen, size) == counted(entry, chosen, size)
+def test_a_teaching_launch_is_predicted_exactly(name, chosen, whole, rest) -> None:  # type: ignore[no-untyped-def]
+    check(name, chosen, whole, rest)
 
 
 @cases(SPEED, FAST, lambda name, chosen, whole: name in CHEAP and whole == FAST[0][0])
 @pytest.mark.sample(4)
-def test_a_fast_launch_is_predicted_exactly(
-    name: str, chosen: dict[str, int], whole: tuple[int, ...], rest: tuple[int, ...]
-) -> None:
-    entry = catalogue()[name]
-    size = extents(entry, chosen, whole, rest)
-    assert predicted(entry, chosen, size) == counted(entry, chosen, size)
+def test_a_fast_launch_is_predicted_exactly(name, chosen, whole, rest) -> None:  # type: ignore[no-untyped-def]
+    check(name, chosen, whole, rest)
 
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_fast_ragged_launch_is_predicted_exactly(name: str) -> None:
-    entry = catalogue()[name]
-    chosen = dict(entry.speed[0])
-    size = extents(entry, chosen, *FAST_RAGGED)
-    assert predicted(entry, chosen, size) == counted(entry, chosen, size)
+    check(name, dict(catalogue()[name].speed[0]), *FAST_RAGGED)
 
 
 @pytest.mark.parametrize(
