@@ -385,11 +385,3 @@ def test_the_scene_fits_its_window(visit: Open, width: int, height: int, scheme:
         )
         <= 1
     ), "and there is nothing to scroll to"
-
-
-@pytest.mark.deep
-def test_the_gpu_page_opens(visit: Open) -> None:
-    page = ready(visit("/step?step=1"))
-    page.get_by_role("link", name="GPU").click()
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    page.wait_for_selector(".js-plotly-plot")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
+from coloraide import Color
 
 from gpu.comparison import Comparison, comparison_from
 from simulator.observers.counters import FIELDS
@@ -111,15 +112,7 @@ def test_only_the_compared_kernels_have_a_colour(comparison: Comparison) -> None
 @pytest.mark.parametrize("paper", [LIGHT.paper, DARK.paper])
 @pytest.mark.parametrize("colour", [BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR])
 def test_colours_are_visible_on_both_papers(colour: str, paper: str) -> None:
-    lighter, darker = sorted((luminance(colour), luminance(paper)), reverse=True)
-    assert (lighter + 0.05) / (darker + 0.05) >= 3
-
-
-def luminance(colour: str) -> float:
-    """The relative luminance of a colour, as WCAG 2 defines it."""
-    values = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
-    return sum(w * v for w, v in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    assert Color(colour).contrast(paper, method="wcag21") >= 3
 
 
 @pytest.mark.parametrize(
