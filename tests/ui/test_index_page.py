@@ -14,9 +14,14 @@ from ui.web_page import index_page
 
 
 def test_what_a_page_loads_early_is_there() -> None:
-    found = re.findall(r'href="\./(static/js/([A-Za-z]+)\.[^"]+)"', index_page.early_modules())
-    assert [name for _, name in found] == list(index_page.MODULES)
+    early = index_page.early_modules(index_page.INDEX)
+    found = re.findall(r'href="\./(static/\w+/([\w-]+)\.[^"]+)"', early)
+    names = [name for _, name in found]
+    assert names[: len(index_page.MODULES)] == list(index_page.MODULES)
+    assert {"Input", "SourceCodeVF-Upright"} <= set(names)  # a selectbox needs it; code's font
+    assert len(set(found)) == len(found)
     assert all((index_page.INDEX.parent / file).is_file() for file, _ in found)
+    assert not [file for file, _ in found if file in index_page.INDEX.read_text(encoding="utf-8")]
 
 
 def test_our_scripts_come_before_streamlits_and_its_late_modules_after() -> None:
@@ -31,7 +36,7 @@ def test_without_streamlits_files_nothing_is_loaded_early(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_page, "INDEX", tmp_path / "index.html")
-    assert index_page.early_modules() == ""
+    assert index_page.early_modules(index_page.INDEX) == ""
     assert index_page.routes([""]) == []
 
 
@@ -57,4 +62,6 @@ def test_another_name_of_a_page_leads_to_its_address(path: str, query: str, lead
 
 def test_the_script_that_runs_early_needs_no_name_that_a_browser_lacks() -> None:
     """WebKit has no requestIdleCallback: a bare name that is not declared throws, even with ?."""
-    assert not re.search(r"(?<!window\.)requestIdleCallback", index_page.early_modules())
+    assert not re.search(
+        r"(?<!window\.)requestIdleCallback", index_page.early_modules(index_page.INDEX)
+    )

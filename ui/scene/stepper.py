@@ -13,6 +13,7 @@ import streamlit as st
 
 from ui.drawing.look import Look
 from ui.drawing.viewport import parse_viewport
+from ui.web_page.index_page import INDEX, PLOTLY, module
 from ui.web_page.reported import parse
 from ui.web_page.web_files import read_script, read_web
 
@@ -97,7 +98,12 @@ def _smallest_chart() -> go.Figure:
 
 
 def bring_plotly(key: str) -> None:
-    """Bring Plotly's script to the page, which a player draws with: by a chart that nobody sees."""
+    """Bring Plotly's script to the page, which a player draws with, where no page runs it early.
+
+    It comes with a chart that nobody sees.
+    """
+    if module(INDEX, PLOTLY):
+        return
     with st.container(key=f"plotly {key}"):
         st.plotly_chart(_smallest_chart(), theme=None, key=f"plotly_script {key}", height=10)
 

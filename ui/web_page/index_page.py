@@ -9,13 +9,15 @@ answered "404 Not Found" (issue 7074 of streamlit/streamlit). It asks nowhere el
 looks around as before.
 
 Streamlit's script loads the modules of a page's elements when the first message with one has come,
-and then the browser needs half a second for Plotly's. Here it loads them from the start, and runs
-Plotly's while the server draws. Should a later release name its files otherwise, they are loaded
-late as before.
+and then the browser needs half a second for Plotly's. Here it loads them, what they import, and the
+font of code from the start, and runs Plotly's while the server draws. Should a later release name
+its files otherwise, they are loaded late as before.
 """
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -39,7 +41,13 @@ OTHER_NAMES = {
 }  # fmt: skip
 
 
-MODULES = ("Html", "Selectbox", "BidiComponent", "PlotlyChart")  # the last one is run early, too
+PLOTLY = "PlotlyChart"  # the module that brings window.Plotly, which is run early, too
+FOLDER = "static/js"  # of its modules, beside index.html
+PLOTLY = "PlotlyChart"  # the module that brings window.Plotly, and is run early, too
+MODULES = ("Html", "Selectbox", "BidiComponent", PLOTLY)
+IMPORTS = re.compile(r'\b(?:from|import) ?"\./([\w.-]+\.js)"')
+CODE_FONT = "SourceCodeVF-Upright.*.woff2"  # a scene drawn before it has come is laid out twice
+HEAD = 20_000  # characters of a module, which has its imports first
 
 
 def routes(pages: Iterable[str]) -> list[Route]:
@@ -84,20 +92,38 @@ def send_index(_: Request) -> HTMLResponse:
     scripts = f"{SERVER_ADDRESS}<script>{read_web('first_viewport.js', 'double_click.js')}</script>"
     index = index.replace("<head>", f"<head>{scripts}", 1)
     return HTMLResponse(
-        index.replace("</head>", f"{early_modules()}</head>", 1),
+        index.replace("</head>", f"{early_modules(INDEX)}</head>", 1),
         headers={"Cache-Control": "no-cache"},
     )
 
 
-def early_modules() -> str:
+@functools.cache
+def early_modules(index: Path) -> str:
     """The elements that load Streamlit's modules; none for a file that this release lacks."""
-    folder = INDEX.parent / "static" / "js"
-    found = [f"./static/js/{file.name}" for name in MODULES for file in folder.glob(f"{name}.*.js")]
-    links = [f'<link rel="modulepreload" crossorigin href="{file}">' for file in found]
-    run = "".join(
-        '<script type="module">(window.requestIdleCallback ?? setTimeout)'
-        f'(() => import("{file}"))</script>'
-        for file in found
-        if "PlotlyChart" in file
+    found = [one for name in MODULES if (one := module(index, name))]
+    listed = index.read_text(encoding="utf-8") if found else ""  # what the page loads anyway
+    for one in found:  # which grows: a browser asks for a module's imports once it has the module
+        head = (index.parent / FOLDER / one).read_text(encoding="utf-8")[:HEAD]
+        found += dict.fromkeys(
+            name for name in IMPORTS.findall(head) if name not in listed and name not in found
+        )
+    links = "".join(
+        f'<link rel="modulepreload" crossorigin href="./{FOLDER}/{one}">' for one in found
     )
-    return "".join(links) + run
+    for font in (index.parent / "static" / "media").glob(CODE_FONT):
+        links += (
+            f'<link rel="preload" as="font" type="font/woff2" crossorigin '
+            f'href="./static/media/{font.name}">'
+        )
+    plotly = module(index, PLOTLY)
+    if plotly is None:
+        return links
+    return (
+        f'{links}<script type="module">window.bringPlotly = () => import("./{FOLDER}/{plotly}");'
+        "(window.requestIdleCallback ?? setTimeout)(bringPlotly)</script>"
+    )
+
+
+def module(index: Path, name: str) -> str | None:
+    """The file of one of Streamlit's modules; None where this release has no such one."""
+    return next((one.name for one in (index.parent / FOLDER).glob(f"{name}.*.js")), None)

@@ -121,10 +121,10 @@ export class Player {
     this.loading = next;
     await plotly();
     if (this.loading !== next) return;
-    const plot = await drawPlot(next.figure, this.picture);
+    const { id, order, start, stops, first, end, figure, address, usual } = next;
+    const plot = await drawPlot(figure, this.picture, this.stage.transformFor(figure.layout));
     if (this.loading !== next) return removePlot(plot);
     const [before, levelBefore] = [this.scene, this.#level];
-    const { id, order, start, stops, first, end, figure, address, usual } = next;
     const pages = new Pages(stops.steps, this.#hooks.ask);
     pages.add({ first, end, frames: figure.frames });
     this.scene = { id, order, stops, address, usual, plot, layout: figure.layout, pages };

@@ -3,18 +3,21 @@ import { keepAsWritten } from "./plotly_nodes.js";
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: false, scrollZoom: false };
 
-// Plotly, which a chart of the page brings: as soon as it is there.
-export function plotly() {
+// Plotly, which the page or one of its charts brings: as soon as it is there.
+export async function plotly() {
+  await window.bringPlotly?.().catch(() => {});
   return new Promise((resolve) => {
     const look = () => (window.Plotly ? resolve(window.Plotly) : setTimeout(look, 10));
     look();
   });
 }
 
-// Draw a figure beside the plot that is seen.
-export async function drawPlot({ data, layout }, picture) {
+// Draw a figure beside the plot that is seen, with the CSS transform that it will have: the browser
+// lays out texts anew where their scale has changed.
+export async function drawPlot({ data, layout }, picture, transform) {
   const plot = document.createElement("div");
   plot.className = "plot coming";
+  plot.style.transform = transform;
   picture.append(plot);
   await window.Plotly.newPlot(plot, data, layout, CONFIG);
   keepAsWritten(plot);

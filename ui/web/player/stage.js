@@ -5,6 +5,8 @@ const MARGIN = 4; // pixels under the toolbar
 const LOWEST = 300; // pixels; a window that is lower scrolls
 const HELD_MS = 3000; // that a picture is faded at most until the one for another viewport is there
 
+const transformOf = ({ scale, left }) => `translate(${left}px) scale(${scale})`;
+
 export class Stage {
   element;
   #root;
@@ -40,11 +42,16 @@ export class Stage {
       return;
     }
     this.#fitted = fitFigure(scene.layout, viewport, this.#held === null ? Infinity : 1);
-    const { scale, left, height, bar } = this.#fitted;
-    scene.plot.style.transform = `translate(${left}px) scale(${scale})`;
+    const { height, bar } = this.#fitted;
+    scene.plot.style.transform = transformOf(this.#fitted);
     this.element.style.height = `${height}px`;
     this.#timeline.hidden = !bar;
     for (const side in bar) this.#timeline.style[side] = `${bar[side]}px`;
+  }
+
+  // The CSS transform with which a figure will be seen.
+  transformFor(layout) {
+    return transformOf(fitFigure(layout, this.viewport()));
   }
 
   // The picture keeps its size, faded, until the one for another viewport is there.
