@@ -74,6 +74,9 @@ def help_text(page: Page) -> None:
 
 
 def way_back(page: Page) -> None:
+    setting(page, "M")
+    page.get_by_text("What the compiler made of it").click()  # in the menu, which stays open
+    page.get_by_role("heading", name="What the compiler made of it").first.wait_for()
     page.get_by_role("link", name="GPU").click()
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     page.get_by_role("link", name="Step").click()

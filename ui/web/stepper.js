@@ -74,9 +74,12 @@ function mount(parent) {
   }
 
   // A click on a link closes an open popover, which asks for a run of this page: it must come first.
+  // What closes it is a press and a click outside.
   function closePopover({ target }) {
     if (!target.closest?.("a[href]") || !document.querySelector(".stPopover [aria-expanded=true]")) return;
-    document.body.click();
+    for (const name of ["pointerdown", "click"]) {
+      document.body.dispatchEvent(new PointerEvent(name, { bubbles: true }));
+    }
     app.flushed = performance.now();
   }
 
