@@ -11,6 +11,12 @@ from tests.browser.scene import opened, ready, settled, until, where
 pytestmark = pytest.mark.browser
 
 # Moves a finger over the picture.
+# A pinch on a trackpad as desktop Safari tells of it; whether each event's default goes on.
+SAFARI_PINCH = """
+(scales) => ["gesturestart", ...scales.slice(1).map(() => "gesturechange"), "gestureend"].map(
+  (name, i) => document.querySelector(".stepper .picture").dispatchEvent(Object.assign(
+    new Event(name, { bubbles: true, cancelable: true }), { scale: scales[i] ?? scales.at(-1) })))
+"""
 SWIPE = """
 ([dx, dy]) => {
   const picture = document.querySelector('.stepper .picture');
@@ -176,5 +182,7 @@ def test_what_is_held_is_in_the_address(visit: Open) -> None:
     page.mouse.wheel(0, -100)
     page.keyboard.up("Control")
     settled(page, stage="block", step="20")
+    assert page.evaluate(SAFARI_PINCH, [1, 0.9, 0.7]) == [False] * 4  # the page is not enlarged
+    settled(page, stage="grid", step="20")
     page.keyboard.press("ArrowDown")
     until(page, "Step 21 of")

@@ -7,7 +7,7 @@ import { STEP_KEYS, actionOf, numbers } from "../../ui/web/player/keys.js";
 import { Pages } from "../../ui/web/player/pages.js";
 import { Replay } from "../../ui/web/player/replay.js";
 import { MOVES, beatOf, clampStep, partAfter } from "../../ui/web/player/steps.js";
-import { Pinch, Wheel, levelBeside, nameOf } from "../../ui/web/player/zoom.js";
+import { Pinch, Wheel, apart, levelBeside, nameOf } from "../../ui/web/player/zoom.js";
 
 const packed = (count) => ({
   steps: Array.from({ length: count }, (_, n) => [String(n), `Step ${n}`, n ? [] : [3, 0], [], []]),
@@ -211,9 +211,9 @@ test("a wheel turns by one level, however far it goes at once", () => {
 
 test("two fingers pinch, and one does not", () => {
   const pinch = new Pinch();
-  const fingers = (apart) => [{ clientX: 0, clientY: 0 }, { clientX: 0, clientY: apart }];
-  const moved = [100, 120, 130, 150, 165, 100].map((apart) => pinch.moved(fingers(apart)));
+  const fingers = [{ clientX: 0, clientY: 0 }, { clientX: 30, clientY: 40 }];
+  assert.deepEqual([apart(fingers), apart(fingers.slice(1))], [50, null]);
+  const moved = [100, 120, 130, 150, 165, 100].map((distance) => pinch.moved(distance));
   assert.deepEqual(moved, [0, 0, 1, 0, 1, -1]);
-  assert.equal(pinch.moved(fingers(0).slice(1)), 0);
-  assert.equal(pinch.moved(fingers(300)), 0, "another pinch begins");
+  assert.deepEqual([null, 300].map((distance) => pinch.moved(distance)), [0, 0], "another begins");
 });

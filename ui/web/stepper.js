@@ -1,7 +1,7 @@
 // The component of the Step page: a player that tells Python its step, its viewport and clicks.
 import { OPEN, TYPED } from "./player/keyboard.js";
 import { Player } from "./player/player.js";
-import { Pinch, Wheel, levelBeside } from "./player/zoom.js";
+import { Pinch, Wheel, apart, levelBeside } from "./player/zoom.js";
 
 const PAUSE_MS = 450; // after the last step, before Python hears of it
 const SPACING_MS = 1000; // between two reports of steps: a hundred visitors may step at once
@@ -213,7 +213,8 @@ function mount(parent) {
     app.zooming = level && setTimeout(() => zoomTo(null), ZOOMED_MS);
   }
 
-  // A wheel scrolls the page, but where the scene is all there is; a pinch comes as one with Ctrl.
+  // A wheel scrolls the page, but where the scene is all there is; a pinch comes as one with Ctrl, but
+  // in Safari.
   const wheel = new Wheel();
   function turned(event) {
     if (!event.ctrlKey && !presentation.on) return;
@@ -224,7 +225,14 @@ function mount(parent) {
   const pinch = new Pinch();
   function touched(event) {
     if (event.touches.length > 1 && event.cancelable) event.preventDefault();
-    zoom(pinch.moved(event.touches));
+    zoom(pinch.moved(apart(event.touches)));
+  }
+
+  // Safari has events of its own for a pinch on a trackpad, with how far apart it is by now. On a
+  // screen that is touched they come beside those of the fingers.
+  function gestured(event) {
+    event.preventDefault();
+    if (!navigator.maxTouchPoints) zoom(pinch.moved(event.type === "gestureend" ? null : event.scale));
   }
 
   const menuButton = (name) => `.st-key-controls [class*=st-key-popover-${name}] button`;
@@ -335,6 +343,9 @@ function mount(parent) {
   player.picture.addEventListener("wheel", turned, { signal, passive: false });
   for (const name of ["touchstart", "touchmove", "touchend", "touchcancel"]) {
     player.picture.addEventListener(name, touched, { signal, passive: false });
+  }
+  for (const name of ["gesturestart", "gesturechange", "gestureend"]) {
+    player.picture.addEventListener(name, gestured, { signal, passive: false });
   }
   document.addEventListener("pointerover", explainMenu, { signal });
   document.addEventListener("click", unfold, { signal });

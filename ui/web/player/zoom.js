@@ -28,18 +28,21 @@ export class Wheel {
   }
 }
 
-// Two fingers on a screen: a level each time that they are so much further apart, or nearer.
+// How far apart the fingers on a screen are; null unless they are two.
+export const apart = ({ length, 0: one, 1: other }) => (
+  length === 2 ? Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) : null
+);
+
+// Two fingers: a level each time that they are so much further apart, or nearer.
 export class Pinch {
   #distance = null;
 
-  // touches: the fingers that are down, of which a pinch has two. 1, -1 or 0 as of a wheel.
-  moved(touches) {
-    if (touches.length !== 2) {
+  // How far apart they are now, in any unit, or null without them. 1, -1 or 0 as of a wheel.
+  moved(distance) {
+    if (distance === null) {
       this.#distance = null;
       return 0;
     }
-    const [one, other] = touches;
-    const distance = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
     this.#distance ??= distance;
     const by = distance > this.#distance * APART ? 1 : distance < this.#distance / APART ? -1 : 0;
     if (by) this.#distance = distance;
