@@ -43,7 +43,7 @@ def context(tmp_path: Path) -> Path:
     for rule in rules[1:-1]:
         source, target = ROOT / rule.removeprefix("!"), tmp_path / rule.removeprefix("!")
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, target)  # compiled, as the image compiles it
         else:
             shutil.copy(source, target)
     assert rules[-1] == "**/__pycache__"
@@ -54,6 +54,11 @@ def is_healthy(check: list[str], context: Path) -> bool:
     """Whether the image's check of its health, which is run in the image's folder, succeeds."""
     done = subprocess.run(check, cwd=context, stderr=subprocess.DEVNULL, check=False)
     return done.returncode == 0
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as asked:
+        return asked.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_app_starts_from_the_image_s_files_and_is_found_healthy(context: Path) -> None:
@@ -68,7 +73,8 @@ def test_the_app_starts_from_the_image_s_files_and_is_found_healthy(context: Pat
     app = subprocess.Popen(start, cwd=context, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until = time.monotonic() + PATIENCE
-        while not is_healthy(check, context):
+        while not (is_listening(int(port)) and is_healthy(check, context)):
+            time.sleep(0.05)
             assert app.poll() is None, "the app has ended"
             assert time.monotonic() < until, "the app is not healthy"
     finally:

@@ -117,6 +117,7 @@ def test_the_words_have_names_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+@pytest.mark.sample(4)
 def test_a_scene_is_drawn_as_a_small_picture(scene: SmallScene) -> None:
     assert scene.view.step < load_navigation(scene.view)["steps"]
     svg = draw_word(scene.view, scene.mark, "light")

@@ -39,6 +39,7 @@ def test_a_card_with_fewer_lanes_is_busier_with_arithmetic() -> None:
 
 
 @pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda one: "x".join(map(str, one["size"])))
+@pytest.mark.sample(3)
 def test_no_kernel_was_faster_than_its_instructions_allow(comparison: dict[str, object]) -> None:
     kernels, seen = comparison["kernels"], 0
     assert isinstance(kernels, list)

@@ -112,6 +112,7 @@ def test_a_line_of_an_edited_text_is_that_which_it_was() -> None:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.sample(3)
 def test_all_what_ifs_of_some_kernels_are_recorded(architecture: str) -> None:
     found = [
         (kernel, recorded(text, architecture)) for kernel, text in catalogue_what_ifs(architecture)

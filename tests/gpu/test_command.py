@@ -35,7 +35,7 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", code))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.usefixtures("without_gpu")
 @pytest.mark.parametrize(
     "command",

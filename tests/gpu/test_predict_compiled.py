@@ -46,6 +46,7 @@ def test_all_of_them_are_measured() -> None:
 
 
 @pytest.mark.parametrize("name", PREDICTED)
+@pytest.mark.sample(3)
 def test_each_counter_is_what_the_gpu_counted(name: str) -> None:
     one = MEASURED[name]
     found = predict_compiled(_code(name), name, one["source"], one["defines"], SIZE)

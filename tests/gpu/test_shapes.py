@@ -112,6 +112,7 @@ def test_a_planned_kernel_is_right(
         ("few_columns:ROWS=4:COLUMNS=8:WARPS_DOWN=1", (5, 7, 70)),
     ],
 )  # fmt: skip
+@pytest.mark.sample(3)
 def test_a_planned_kernel_for_few_rows_or_columns_is_right(
     name: str, size: tuple[int, int, int], pieces: int
 ) -> None:

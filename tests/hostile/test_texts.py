@@ -55,7 +55,7 @@ def check(said: str, part: str) -> None:
 
 
 @pytest.mark.parametrize("case", QUICK)
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 def test_text(workers: Workers, case: str) -> None:
     text, part = QUICK[case]
     check(sentences(workers, text), part)

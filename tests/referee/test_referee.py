@@ -31,7 +31,7 @@ def test_the_verdicts_are_of_these_kernels() -> None:
     assert len(CASES) == 2 * len(PAIRS) >= 40
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", CASES)
 def test_the_simulator_finds_what_the_table_says(name: str, schedule: str) -> None:

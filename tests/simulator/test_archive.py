@@ -151,6 +151,7 @@ def outcome(folder: Path, data: bytes) -> int:
 
 
 @pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.sample(3)
 def test_broken_archive(case: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert outcome(tmp_path, BROKEN[case]) == 2
     out, error = capfd.readouterr()

@@ -207,7 +207,7 @@ def test_text(case: str, tmp_path: Path) -> None:
     text, part = TEXTS[case]
     file = tmp_path / "bad.cu"
     file.write_text(text, encoding="utf-8")
-    check(run(file, [*LAUNCH, "--seconds", "1"], ARGUMENTS), part)
+    check(run(file, [*LAUNCH, "--seconds", "0.3"], ARGUMENTS), part)
 
 
 @pytest.mark.parametrize("case", LAUNCHES)

@@ -34,6 +34,7 @@ def run(after: str, columns: int, schedule: str) -> Report:
 
 @pytest.mark.parametrize("schedule", ["lockstep", "ascending", "descending"])
 @pytest.mark.parametrize("name", AFTER)
+@pytest.mark.sample(4)
 def test_rows_have_the_races_of_an_array_with_a_gap(name: str, schedule: str) -> None:
     dense, padded = (run(AFTER[name], columns, schedule) for columns in (32, 33))
     assert bool(dense.hazards) == (name != "a barrier")

@@ -67,6 +67,7 @@ FAR = {
 
 
 @pytest.mark.parametrize("case", FAR)
+@pytest.mark.sample(4)
 def test_far_access_is_out_of_bounds(case: str) -> None:
     body, expected = FAR[case]
     text = f"__global__ void k(float* A, int n, unsigned long long u) {{\n{body}\n}}"
@@ -83,6 +84,7 @@ def test_far_access_is_out_of_bounds(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", FAR)
+@pytest.mark.sample(4)
 def test_far_access_is_recorded_outside(case: str) -> None:
     body, (_, array, thread, _, _) = FAR[case]
     text = f"__global__ void k(float* A, int n, unsigned long long u) {{\n{body}\n}}"

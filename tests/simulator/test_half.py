@@ -184,6 +184,7 @@ EXPRESSIONS = {
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.sample(2)
 def test_functions(expression: str) -> None:
     expected = EXPRESSIONS[expression]
     text = f"__global__ void k(double* o) {{ o[0] = {expression}; }}"

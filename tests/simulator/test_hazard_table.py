@@ -56,7 +56,7 @@ def test_findings_in_full(name: str) -> None:
     assert [in_full(hazard) for hazard in hazards(case, "lockstep")] == case.get("found", [])
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("schedule", ["ascending", "descending", "random"])
 @pytest.mark.parametrize("name", TABLE)
 def test_the_order_of_the_warps_hides_no_finding(name: str, schedule: str) -> None:

@@ -153,6 +153,7 @@ def run(body: str) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("case", TABLE)
+@pytest.mark.sample(2)
 def test_value(case: str) -> None:
     body, expected = TABLE[case]
     assert run(body).tolist() == np.asarray(expected).tolist()

@@ -17,6 +17,12 @@ from tests.simulator.launches import launch_text
 SCHEDULES = ("ascending", "descending", "random")
 
 
+@pytest.fixture(autouse=True)
+def _short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look only shortly for an order that shows a race: many here never end."""
+    monkeypatch.setattr("simulator.observers.hazards.witness.MAX_SECONDS", 0.1)
+
+
 def run(text: str, schedule: str, grid: int, block: int, **arguments: Any) -> Report:
     kernel, launch = launch_text(text, grid=grid, block=block, **arguments)
     return simulate(kernel, launch, schedule, seconds=20)

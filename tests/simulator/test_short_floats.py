@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 from fractions import Fraction
 from typing import Any
 
@@ -30,6 +32,7 @@ def every(kind: Scalar) -> Array:
     return np.arange(2 ** (8 * kind.size)).astype(kind.cell_dtype)
 
 
+@functools.cache
 def numbers_of(kind: Scalar) -> tuple[list[float], list[int]]:
     """All finite numbers of a type in order, -0 left out, and the bits of each."""
     cells = every(kind)
@@ -41,7 +44,7 @@ def numbers_of(kind: Scalar) -> tuple[list[float], list[int]]:
 
 def nearest(exact: Fraction, numbers: list[float], bits: list[int]) -> float:
     """The nearest number, of two the one whose last bit is 0; beyond all the infinite one."""
-    place = int(np.searchsorted(numbers, float(exact)))
+    place = bisect.bisect_left(numbers, float(exact))
     near = range(max(0, place - 2), min(len(numbers), place + 2))
     best = min(abs(Fraction(numbers[i]) - exact) for i in near)
     tied = [i for i in near if abs(Fraction(numbers[i]) - exact) == best]

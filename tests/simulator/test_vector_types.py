@@ -23,6 +23,7 @@ def run(text: str, block: int = 32, **arguments: Any) -> Report:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sample(6)
 def test_size_and_alignment_are_clangs(name: str) -> None:
     text = f"__global__ void k(int* o) {{ o[0] = sizeof({name}); o[1] = alignof({name}); }}"
     report = run(text, block=1, o=np.zeros(2, np.int32))

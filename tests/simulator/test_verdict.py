@@ -434,6 +434,7 @@ SCATTER = by_element("const float* x, const int* perm, float* y", "y[perm[i]] = 
     ],
     ids=["scatter", "compaction", "counting-sort", "sparse-rows"],
 )  # fmt: skip
+@pytest.mark.sample(2)
 def test_arrays_of_places_hold_places(text: str, note: str) -> None:
     verdict = judged(text)
     assert verdict.state is State.UNCHECKED, verdict.next_step
@@ -467,6 +468,7 @@ def test_places_that_no_drawing_makes_right_are_no_fault() -> None:
     ],
     ids=["histogram-without-atomics", "permuted-in-place", "one-cell", "histogram-not-set"],
 )  # fmt: skip
+@pytest.mark.sample(2)
 def test_what_any_drawing_shows_is_a_fault(text: str, cause: str) -> None:
     verdict = judged(text)
     assert verdict.state is State.HAZARD, verdict.next_step

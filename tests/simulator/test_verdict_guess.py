@@ -143,7 +143,8 @@ def test_no_product_is_recognised_in_another_kernel(text: str) -> None:
 
 @pytest.mark.parametrize("text", OTHERS)
 @pytest.mark.sample(6)
-def test_other_kernels_are_no_product(text: str) -> None:
+def test_other_kernels_are_no_product(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.verdict.discovery.SECONDS", 0.5)
     form = guessed(text)
     assert form.task == ""
     kernel = compile_kernel(text)
@@ -498,7 +499,7 @@ LAYOUTS = (
         for number, layout in enumerate(LAYOUTS) for turn in range(2)
     ],
 )  # fmt: skip
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 def test_warps_that_multiply_tiles_of_any_layout(
     left: str, right: str, whole: str, task: str, start: str
 ) -> None:
@@ -685,7 +686,7 @@ def test_a_right_product_is_right_whatever_its_parameters_are(name: str) -> None
 
 
 @pytest.mark.parametrize("name", WRONG_ONES)
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 def test_a_wrong_product_that_is_named_one_is_wrong(name: str) -> None:
     verdict = judged(WRONG_ONES[name], "product")
     assert verdict.state in (State.WRONG, State.HAZARD), verdict.next_step

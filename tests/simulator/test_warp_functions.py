@@ -250,6 +250,7 @@ MEASURED = json.loads((HERE / "h100_branches.json").read_text())
 
 @pytest.mark.parametrize("schedule", ["ascending", "descending", "lockstep"])
 @pytest.mark.parametrize("case", [name for name in MEASURED if name != "gpu"])
+@pytest.mark.sample(4)
 def test_the_branches_of_an_if_call_a_warp_function_together(case: str, schedule: Any) -> None:
     text = (HERE / "h100_branches.cu").read_text()
     kernel, launch = launch_text(text, case, x=np.zeros(32, np.int32))
@@ -303,6 +304,7 @@ __device__ void right(int* s, int i, int v, int& w) { s[i] = v; __syncwarp(); w 
 
 @pytest.mark.parametrize("schedule", ["ascending", "descending", "lockstep"])
 @pytest.mark.parametrize("case", MEETINGS)
+@pytest.mark.sample(4)
 def test_the_branches_of_an_if_meet_at_syncwarp(case: str, schedule: Any) -> None:
     body = f"__shared__ int s[64]; int w = -1; {MEETINGS[case]} x[i] = w;"
     text = FUNCTIONS + TEXT.format(type="int", body=body)
@@ -326,6 +328,7 @@ def test_without_syncwarp_the_branches_race() -> None:
 
 @pytest.mark.parametrize("schedule", ["ascending", "lockstep"])
 @pytest.mark.parametrize("case", WRONG)
+@pytest.mark.sample(3)
 def test_a_wrong_mask_is_a_hazard_with_its_thread(case: str, schedule: Any) -> None:
     body, expected = WRONG[case]
     text = TEXT.format(type="int", body="\n" + body.replace("else", "\nelse"))
@@ -370,6 +373,7 @@ ORDERED = {
 @pytest.mark.parametrize("case", ORDERED)
 @pytest.mark.parametrize("reads_first", [False, True])
 @pytest.mark.parametrize("schedule", ["ascending", "lockstep"])
+@pytest.mark.sample(3)
 def test_syncwarp_orders_the_lanes_of_its_mask(case: str, reads_first: bool, schedule: Any) -> None:
     between, cell, is_race = ORDERED[case]
     first, second = "s[i] = v;", f"v += {cell};"

@@ -352,7 +352,7 @@ HOSTILE = ["(", "{", "<", "/*", "[", "'", '"', 'R"(', "#if 1\n", "#else\n", "tem
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 def test_hostile_text_is_read_to_its_end(piece: str) -> None:
     many = piece * (80_000 // len(piece))
     kernel = "__global__ void k(float* x) { x[0] = 1; }\n"
