@@ -106,6 +106,11 @@ LVALUE_KINDS = (
 
 INTEGER_RESULT, FLOAT_RESULT, TEXT_RESULT = 1, 2, 4  # CXEvalResultKind, from clang-c/Index.h
 
+# The bindings ask libclang before every property of a cursor whether the cursor is null. Its kind
+# says the same (CXCursor_InvalidFile, from clang-c/Index.h), in an eighth of a compilation less.
+NULL_KIND = 70
+cindex.Cursor.is_null = lambda cursor: cursor._kind_id == NULL_KIND
+
 
 class Unit(cindex.TranslationUnit):  # type: ignore[misc]  # the bindings have no types
     """A translation unit that knows of which lines of a file its own are, where they differ."""
