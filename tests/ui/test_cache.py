@@ -288,7 +288,7 @@ def test_verdicts_that_take_long_leave_a_worker_to_others() -> None:
     with Workers(2, place) as workers, ThreadPoolExecutor(2) as visitors:
         answers = Answers(workers, Lanes(workers, 1))
         ask = functools.partial(answers.ask, is_long=True)
-        slow = [visitors.submit(ask, jobs.process_after, 3.0 + i, 3.0) for i in range(2)]
+        slow = [visitors.submit(ask, jobs.process_after, 3.0 + i, 1.5) for i in range(2)]
         assert answers.ask(jobs.process, "short") > 0
         assert not any(one.done() for one in slow)
         assert slow[0].result() == slow[1].result()

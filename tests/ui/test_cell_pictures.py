@@ -29,6 +29,7 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("look", [USUAL, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+@pytest.mark.sample(3)
 def test_each_button_lies_on_its_cell(question: Question, look: Look) -> None:
     view, (rows, columns) = question.picture, cells(question, {})
     assert view is not None

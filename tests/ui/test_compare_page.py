@@ -350,7 +350,8 @@ def told(page: AppTest) -> str:
 
 
 @pytest.mark.parametrize(
-    ("what", "verdict"), [("right", "Identical"), ("wrong", "row 1, column 2")]
+    ("what", "verdict"),
+    [("wrong", "row 1, column 2"), pytest.param("right", "Identical", marks=pytest.mark.deep)],
 )
 def test_two_cs_are_compared_bit_for_bit(
     monkeypatch: pytest.MonkeyPatch, what: str, verdict: str

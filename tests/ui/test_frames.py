@@ -30,6 +30,7 @@ def frames(query: str, mark: Mark, viewport: Look = USUAL) -> list[Rectangle]:
 
 @pytest.mark.parametrize("viewport", [USUAL, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("mark", Mark)
+@pytest.mark.sample(3)
 def test_a_frame_is_on_the_sheet(mark: Mark, viewport: Look) -> None:
     found = frames(TWO if mark in OF_TWO else ONE, mark, viewport)
     assert len(found) == (2 if mark is Mark.COUNTS else 1)

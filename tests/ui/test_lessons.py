@@ -116,7 +116,7 @@ def test_what_students_say_is_wrong(index: int) -> None:
         assert said != right, reason.because
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("part", SEQUENCES, ids=lambda part: part.stops[0].text[:30])
 def test_every_stop_shows_its_place_in_both_viewports(part: Stops) -> None:
     for stop, viewport in itertools.product(part.stops, (USUAL, PHONE)):

@@ -341,6 +341,7 @@ def test_every_preset_has_its_claim_tested() -> None:
 
 
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
+@pytest.mark.sample(3)
 def test_a_preset_is_a_view_that_an_address_keeps(preset: Preset) -> None:
     view = preset.view
     assert from_query(to_query(view)) == (view, ())
@@ -352,6 +353,7 @@ def test_a_preset_is_a_view_that_an_address_keeps(preset: Preset) -> None:
 
 
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
+@pytest.mark.sample(3)
 def test_a_preset_gives_numpys_product_unless_a_barrier_is_gone(preset: Preset) -> None:
     given, report = inputs(preset.view), simulated(preset.view)
     far = np.abs(report.arrays["C"] - given["A"] @ given["B"]).max()

@@ -25,6 +25,7 @@ def mended(text: str, problem: Problem) -> str:
 
 
 @pytest.mark.parametrize("name", catalogue())
+@pytest.mark.sample(3)
 def test_a_kernel_of_the_catalogue_has_none(name: str) -> None:
     assert examine(catalogue()[name].source(), "").problems == ()
 

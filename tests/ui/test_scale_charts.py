@@ -48,6 +48,7 @@ def test_the_picture_has_what_the_plan_says(plan: Plan, step: int) -> None:
 
 
 @pytest.mark.parametrize(("plan", "step"), STEPS, ids=name)
+@pytest.mark.sample(3)
 def test_an_arrow_goes_from_a_piece_to_its_place_at_another_gpu(plan: Plan, step: int) -> None:
     figure = draw_plan(plan, step)
     dashed = [shape for shape in figure.layout.shapes if shape.line.dash == "dash"]

@@ -24,15 +24,15 @@ from ui.view.view_url import View
 MEGABYTE = 10**6
 VIEWS = {
     "tiled": View(),
-    "4x4": View(M=4, N=4, K=4, defines=(("TILE", 2),)),
-    "ragged": View("tiled_double", 6, 7, 5, (("TILE", 4),), block=(1, 1), thread=(2, 1)),
     "64x64": View(M=64, N=64, K=64, defines=(("TILE", 16),), block=(1, 2)),
+    "long": View(M=64, N=64, K=64, defines=(("TILE", 2),)),
     "naive": View("naive", 8, 32, 4, ()),
+    "ragged": View("tiled_double", 6, 7, 5, (("TILE", 4),), block=(1, 1), thread=(2, 1)),
     "no barrier": View(M=16, N=16, K=16, defines=(("TILE", 8),), edits=("first-barrier",),
                        schedule="ascending"),
-    "registers": View("registers", K=4, defines=(("TILE", 8), ("DEPTH", 4), ("EACH", 2))),
+    "4x4": View(M=4, N=4, K=4, defines=(("TILE", 2),)),
     "steps of 4": View("rows", K=11, defines=(("TILE", 8), ("DEPTH", 4), ("EACH", 4))),
-    "long": View(M=64, N=64, K=64, defines=(("TILE", 2),)),
+    "registers": View("registers", K=4, defines=(("TILE", 8), ("DEPTH", 4), ("EACH", 2))),
 }  # fmt: skip
 EACH = pytest.mark.parametrize("name", VIEWS)
 
@@ -286,7 +286,7 @@ def test_a_figure_can_show_another_pages_frames(name: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["ragged", "no barrier"])
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_plotly_takes_every_frame_as_it_is(name: str, theme: str) -> None:
     view = VIEWS[name]
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
@@ -305,6 +305,7 @@ def test_plotly_takes_every_frame_as_it_is(name: str, theme: str) -> None:
 
 
 @EACH
+@pytest.mark.sample(4)
 def test_the_timeline_of_the_figure_covers_every_step(name: str) -> None:
     figure, count = plain(name), len(recorded(name).steps)
     area = figure["layout"]["meta"]["timeline"]

@@ -52,7 +52,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SECOND = "A second scene, in lockstep"
 WARPS, HOLD, CHIP = "The block's warps run", "A and B hold", "The chip shows"  # controls
 SEQUENCES, FEW = 24, 8
-PAGE = 40
+PAGE = 16
 CHANGES = 2  # of one sequence
 SENT = [*[text for text in GARBAGE if len(text) < 10000 and text.isascii()][::2], "½", "💥"]
 
@@ -170,7 +170,7 @@ def test_the_first_view_is_the_usual_one() -> None:
 
 
 @pytest.mark.parametrize("name", catalogue())
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 def test_every_kernel_can_be_chosen(name: str) -> None:
     app = opened()
     control(app.selectbox, "Kernel").set_value(name).run()
@@ -262,6 +262,7 @@ def test_a_preset_opens_once_more_from_any_step() -> None:
         ("M", 7, False),
     ],
 )
+@pytest.mark.sample(2)
 def test_a_thread_keeps_the_step_and_another_run_begins_anew(
     field: str, value: int, keeps: bool
 ) -> None:
@@ -498,6 +499,7 @@ def test_a_block_that_no_gpu_takes_becomes_the_nearest() -> None:
     ids=lambda error: type(error).__name__,
 )
 @pytest.mark.parametrize("at_first", [True, False])
+@pytest.mark.sample(5)
 def test_what_cannot_be_recorded_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, error: Exception, at_first: bool
 ) -> None:
@@ -612,7 +614,7 @@ def test_each_stage_has_a_name_in_the_menu() -> None:
     "seed",
     [*range(FEW), *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(FEW, SEQUENCES))],
 )
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 def test_no_choice_of_the_controls_goes_wrong(session: AppTest, seed: int) -> None:
     choose = random.Random(seed)  # noqa: S311  # for a table, not for secrets
     app, done = visited(session, {"kernel": list(catalogue())[seed % len(catalogue())]}), []

@@ -126,6 +126,7 @@ def test_it_says_what_the_focused_thread_has_loaded() -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.sample(3)
 def test_a_click_on_a_number_finds_the_cell_that_holds_it(name: str) -> None:
     drawn = drawing(name)
     panel = arrays_panel(drawn)

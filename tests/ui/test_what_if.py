@@ -138,7 +138,7 @@ def test_order_does_not_matter_and_lines_keep_their_numbers(name: str, most: int
 
 
 @pytest.mark.parametrize(("name", "keys"), HARMLESS)
-@pytest.mark.sample(11)
+@pytest.mark.sample(22)
 def test_an_edit_that_keeps_the_kernel_right_gives_numpys_product(
     name: str, keys: tuple[str, ...]
 ) -> None:
@@ -243,7 +243,7 @@ TENSOR_BARRIERS = [
         *(("tensor_fp32", *case) for case in TENSOR_BARRIERS),
     ],
 )
-@pytest.mark.sample(7)
+@pytest.mark.sample(16)
 def test_each_of_many_barriers_is_missed_where_the_launch_comes_to_it(
     name: str, key: str, sizes: tuple[int, int, int], kinds: set[str]
 ) -> None:
@@ -256,6 +256,7 @@ def test_each_of_many_barriers_is_missed_where_the_launch_comes_to_it(
 
 @pytest.mark.parametrize("name", MEET_AT_THE_END)
 @pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.sample(3)
 def test_sums_that_meet_at_the_end_need_the_barrier(name: str, at: int) -> None:
     report, _ = run(name, ["barrier"], *EVEN, at=at)
     assert RAW in {hazard.kind for hazard in report.hazards}

@@ -153,8 +153,7 @@ def drawn_verdict() -> None:
     draw_verdict(st.session_state["own"], st.session_state["verdict"], lambda *_: None)
 
 
-@pytest.mark.parametrize("next_step", [None, "Guard line 1."])
-def test_the_scene_of_a_wrong_cell_is_offered_once(next_step: str | None) -> None:
+def test_the_scene_of_a_wrong_cell_is_offered_once() -> None:
     text = (
         "__global__ void k(const float* x, const float* y, float* z, int n)"
         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = x[i] + y[i] + 1; }"
@@ -164,8 +163,9 @@ def test_the_scene_of_a_wrong_cell_is_offered_once(next_step: str | None) -> Non
     verdict = judge(own, kernel)
     page = AppTest.from_function(drawn_verdict)
     page.session_state["own"] = own
-    page.session_state["verdict"] = replace(verdict, next_step=next_step or verdict.next_step)
-    assert [button.key for button in checked(page.run()).button] == ["verdict_wrong"]
+    for next_step in (verdict.next_step, "Guard line 1."):
+        page.session_state["verdict"] = replace(verdict, next_step=next_step)
+        assert [button.key for button in checked(page.run()).button] == ["verdict_wrong"]
 
 
 def test_an_exercise_is_checked_and_its_hints_open_one_by_one() -> None:
@@ -238,14 +238,14 @@ __device__ void move(float* x) {
 
 
 def test_back_to_an_exercise_shows_what_was_written_last() -> None:
-    page = press(opened(exercise="barriers"), "write_check")
+    page = press(opened(exercise="one_element"), "write_check")
     address = dict(page.query_params)
     draft(page).edit(Edited(1, 2, "// not checked"))
-    page = press(checked(page.run()), "exercise_one_element")
+    page = press(checked(page.run()), "exercise_barriers")
     page.query_params.clear()
     page.query_params.update(address)
     page = checked(page.run())
-    assert draft(page).exercise == "barriers"
+    assert draft(page).exercise == "one_element"
     assert draft(page).text == "// not checked"
 
 

@@ -54,6 +54,7 @@ def copies(view: View, name: str) -> Iterator[tuple[Step, int, int, int]]:
 
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("name", ["A", "B"])
+@pytest.mark.sample(3)
 def test_without_a_bounds_check_each_load_beyond_an_edge_is_wrong(
     block: tuple[int, int], name: str
 ) -> None:

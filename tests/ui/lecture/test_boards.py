@@ -143,6 +143,7 @@ def test_between_two_products_the_cells_of_the_next_are_lit() -> None:
 
 
 @EACH
+@pytest.mark.sample(3)
 def test_every_sum_that_is_shown_is_the_recorded_one(number: int) -> None:
     lecture = of_size(number, PINNED)
     board = lecture.panel(ProductStage)
@@ -162,6 +163,7 @@ def test_every_sum_that_is_shown_is_the_recorded_one(number: int) -> None:
 
 
 @EACH
+@pytest.mark.sample(3)
 def test_factors_stand_in_line_with_their_sum(number: int) -> None:
     if SIZES[number][0] in FROM_GLOBAL:
         return  # whose factors are not on the chip

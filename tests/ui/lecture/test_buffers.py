@@ -154,6 +154,7 @@ def test_dotted_arrows_lead_from_the_matrices_to_the_border_meanwhile() -> None:
 
 @pytest.mark.parametrize("look", ROOMS, ids=lambda look: f"{look.width}x{look.height}")
 @pytest.mark.parametrize("query", COPYING[::2], ids=lambda query: query["kernel"])
+@pytest.mark.sample(3)
 def test_rows_and_board_have_room_of_their_own(query: dict[str, Any], look: Look) -> None:
     lecture = of_query(look, **query)
     stage = lecture.sheet.areas.stage

@@ -233,6 +233,7 @@ def test_a_phones_sheet_is_as_tall_as_its_areas_need(width: int) -> None:
 
 @pytest.mark.parametrize("height", [200, 240, 320, 420])
 @pytest.mark.parametrize("width", [700, 840, 1280])
+@pytest.mark.sample(3)
 def test_a_low_window_has_a_scene(width: int, height: int) -> None:
     """Such as one of 853 x 480: a browser at 150 percent."""
     for query in ({"kernel": "tiled"}, {"kernel": "naive"}, {"kernel": "transposed", "TILE": 8}):

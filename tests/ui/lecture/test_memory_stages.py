@@ -47,6 +47,7 @@ def lanes(lecture: Lecture, access: StepAccess) -> list[int]:
 
 
 @EACH
+@pytest.mark.sample(3)
 def test_sectors_are_drawn_once_and_the_words_in_use_are_filled(number: int) -> None:
     lecture, checked = of_size(number, COPY), 0
     panel = lecture.panel(CopyStage)
@@ -123,6 +124,7 @@ def marks(lecture: Lecture, step: Step) -> list[Box]:
 
 
 @EACH
+@pytest.mark.sample(3)
 def test_each_value_has_a_mark_over_its_banks_and_each_wavefront_a_row(number: int) -> None:
     lecture, checked = of_size(number, BANKS), 0
     panel = lecture.panel(BanksStage)

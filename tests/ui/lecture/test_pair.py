@@ -76,6 +76,7 @@ def some(pairs: tuple[Pair, ...], count: int = 12) -> list[Pair]:
 
 
 @pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.sample(2)
 def test_each_side_says_what_its_own_thread_does(name: str) -> None:
     drawing, models = drawn(PRESETS[name])
     for pair in some(drawing.steps):

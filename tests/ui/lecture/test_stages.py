@@ -70,6 +70,7 @@ def stages(lecture: Lecture, held: Held | None = None) -> Stages:
         (WARPTILES, "__syncthreads", Stage.THREADS),
     ],
 )
+@pytest.mark.sample(2)
 def test_a_line_is_shown_on_the_stage_of_what_it_does(
     query: dict[str, Any], line: str, stage: Stage
 ) -> None:

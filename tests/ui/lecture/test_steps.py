@@ -73,6 +73,7 @@ def test_at_every_single_step_and_in_other_rooms(number: int, room: tuple[int, i
 
 
 @EACH
+@pytest.mark.sample(3)
 def test_only_one_stage_is_on_the_sheet(number: int) -> None:
     lecture = of_size(number)
     for step in spread(lecture.steps, 12):
@@ -184,6 +185,7 @@ def source_rows(lecture: Lecture, step: Step) -> list[tuple[float, str, str]]:
 
 @EACH
 @pytest.mark.parametrize("room", [(1280, 720), (390, 844)])
+@pytest.mark.sample(4)
 def test_a_row_of_the_source_is_its_line_also_under_the_values(
     number: int, room: tuple[int, int]
 ) -> None:

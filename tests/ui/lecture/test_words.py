@@ -142,6 +142,7 @@ def test_the_current_line_is_the_new_one() -> None:
 
 @pytest.mark.parametrize(("width", "height", "presenting"), ROOMS[1:])
 @pytest.mark.parametrize("edit", [one.key for one in applicable_edits(TILED)])
+@pytest.mark.sample(4)
 def test_what_a_what_if_changed_is_shown_at_every_step(
     edit: str, width: int, height: int, presenting: bool
 ) -> None:
