@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -16,35 +15,54 @@ from tests.browser import app
 Open = Callable[..., Page]
 
 
+@dataclass(slots=True)
+class Window:
+    """A browser's window: what it keeps, such as cookies, and its tabs."""
+
+    context: BrowserContext
+    screen: tuple[int, int, str] | None = None  # of the last visit: width, height and scheme
+    free: list[tuple[Page, list[str]]] = field(default_factory=list)  # tabs and their errors
+
+    def show(self, page: Page, screen: tuple[int, int, str]) -> None:
+        """Put a page on a screen, for which no visit on another has left a viewport."""
+        width, height, scheme = screen
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        if screen != self.screen:
+            self.context.clear_cookies()
+        self.screen = screen
+
+
 @dataclass(frozen=True, slots=True)
 class Screens:
-    """Where a browser opens pages of an app: a context for each kind of screen.
+    """Where a browser opens pages of an app, on screens of any size.
 
-    A page of each stays open, so that Chromium keeps the process of the app's pages, in which
-    Streamlit's and Plotly's scripts are compiled already: that is half of what a visit costs.
-    A page that is used again saves a third of the rest.
+    A tab stays open in each window, so that Chromium keeps the process of the app's pages, in which
+    Streamlit's and Plotly's scripts are compiled already: that is most of what a visit costs.
+    A tab that is used again saves a third of the rest.
     """
 
     chromium: Browser
     address: str
-    contexts: dict[tuple[Any, ...], BrowserContext] = field(default_factory=dict)
-    free: dict[tuple[Any, ...], list[tuple[Page, list[str]]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    windows: dict[tuple[Any, ...], Window] = field(default_factory=dict)  # by their options
 
     def page(
         self, width: int = 1280, height: int = 720, scheme: str = "light", **more: Any
     ) -> Page:
         """An empty page on a screen; more are options of Playwright's new_context."""
-        screen = (width, height, scheme, *sorted(more.items()))
-        if screen not in self.contexts:
-            self.contexts[screen] = self.chromium.new_context(
-                viewport={"width": width, "height": height}, color_scheme=scheme,
-                accept_downloads=True, **more,
-            )  # fmt: skip
-            self.contexts[screen].set_default_timeout(app.PATIENCE)
-            self.contexts[screen].new_page().goto(f"{self.address}/_stcore/health")
-        return self.contexts[screen].new_page()
+        window = self._window(**more)
+        page = window.context.new_page()
+        window.show(page, (width, height, scheme))
+        return page
+
+    def _window(self, **more: Any) -> Window:
+        options = tuple(sorted(more.items()))
+        if options not in self.windows:
+            context = self.chromium.new_context(accept_downloads=True, **more)
+            context.set_default_timeout(app.PATIENCE)
+            context.new_page().goto(f"{self.address}/_stcore/health")
+            self.windows[options] = Window(context)
+        return self.windows[options]
 
     @contextmanager
     def opened(
@@ -56,10 +74,11 @@ class Screens:
         A test that leaves more in it than a tab's storage, such as a script, closes it. At the end
         the page may have written no error to its console.
         """
-        free = self.free[(width, height, scheme, *sorted(more.items()))]
-        if free:
-            page, errors = free.pop()
+        window = self._window(**more)
+        if window.free:
+            page, errors = window.free.pop()
             errors.clear()
+            window.show(page, (width, height, scheme))
         else:
             page = self.page(width, height, scheme, **more)
             errors = note_errors(page)
@@ -72,8 +91,7 @@ class Screens:
             page.goto(f"{self.address}/_stcore/health")
             page.evaluate("sessionStorage.clear()")
             page.mouse.move(0, 0)
-            page.set_viewport_size({"width": width, "height": height})
-            free.append((page, errors))
+            window.free.append((page, errors))
 
 
 def _forget_history(page: Page) -> None:

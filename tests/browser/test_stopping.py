@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser import app
 from tests.browser.conftest import Open, Screens
@@ -18,13 +19,10 @@ LONG = "/step?kernel=warptiles&M=64&N=64&K=64"
 
 
 @pytest.fixture(scope="module")
-def screens(chromium: Browser) -> Iterator[Screens]:
+def screens(screens: Screens) -> Iterator[Screens]:
     """Of an app that says at once that it waits."""
     with app.running_app(SCRIPT, PYTHONPATH=str(app.ROOT)) as address:
-        found = Screens(chromium, address)
-        yield found
-        for context in found.contexts.values():
-            context.close()
+        yield replace(screens, address=address)
 
 
 def test_a_run_is_stopped_and_run_after_all_and_another_stopped_for_a_smaller_one(
