@@ -8,10 +8,11 @@ from __future__ import annotations
 from xdist.scheduler import LoadScopeScheduling
 
 # How a test's name begins, and what it shares: a browser and a server, a Dask cluster, or the one
-# GPU, on which a kernel is timed while no other runs. The browser's tests wait more than they
-# compute: two processes have half of them each, beside one that only computes.
+# GPU, on which a kernel is timed while no other runs. The browser's tests wait at times: two
+# processes have half of them each, beside one that only computes.
 SHARED = {
     "tests/browser/test_hasty_clicks.py": "browser, first half",
+    "tests/browser/test_learn.py": "browser, first half",
     "tests/browser/test_legibility.py": "browser, first half",
     "tests/browser/test_publish.py": "browser, first half",
     "tests/browser/test_stepper.py": "browser, first half",

@@ -18,6 +18,17 @@ from ui.drawing.look import Look
 from ui.run.compute import load_drawing, load_navigation
 from ui.view.view_url import View, parse_view
 
+PAUSE = 100  # milliseconds within which a run begins that is asked for
+# Whether a scene and the app have been at rest for some milliseconds.
+AT_REST = """(pause) => {
+  let at = document.querySelector(".stepper");
+  while (at && !at.__tilewise) at = at.parentNode;
+  const { reporting, measuring, settling } = at?.__tilewise ?? {};
+  const isRunning = !document.querySelector("[data-test-script-state=notRunning]");
+  if (isRunning || reporting || measuring || settling) delete window.restingSince;
+  else window.restingSince ??= performance.now();
+  return performance.now() - window.restingSince >= pause;
+}"""
 SHADE = 32  # of 255, in one colour of a pixel: Chromium repaints a part, whose edges blend anew
 
 
@@ -97,8 +108,13 @@ def settled(page: Page, **asked: str) -> None:
             && document.querySelectorAll('.stepper .plot').length === 1;
         }"""
     )
-    page.wait_for_selector("[data-test-script-state='notRunning']")
-    page.wait_for_timeout(300)
+    at_rest(page)
+
+
+def at_rest(page: Page) -> None:
+    """Wait until no run goes on, and the scene has nothing to report that asks for another."""
+    page.evaluate("delete window.restingSince")
+    page.wait_for_function(AT_REST, arg=PAUSE)
 
 
 def point(page: Page, x: float, y: float) -> tuple[float, float]:

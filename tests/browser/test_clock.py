@@ -42,6 +42,7 @@ def test_the_strip_follows_the_steps_and_c_opens_every_warp(visit: Open) -> None
     assert stage(page) == []
 
 
+@pytest.mark.deep
 def test_two_kernels_have_the_sentence_that_tells_them_apart(visit: Open) -> None:
     run = traces_of_one_gpu_first()[0]
     slow, fast = (

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.scene import ready, settled, until, where
+from tests.browser.scene import at_rest, ready, settled, until, where
 
 pytestmark = pytest.mark.browser
 
@@ -24,16 +24,6 @@ def door(page: Page) -> Page:
     expect(page.get_by_role("heading", name="Tilewise")).to_be_visible()
     page.locator(".door svg").wait_for(state="attached")  # the last that is drawn
     return page
-
-
-def at_rest(page: Page) -> None:
-    """Wait until a scene has reported the room that it has, and the run that follows has ended.
-
-    Streamlit loses a part of the page that Back leads to where a run of a fragment is asked for
-    meanwhile.
-    """
-    page.wait_for_timeout(700)
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
 
 
 @pytest.mark.deep
@@ -63,7 +53,7 @@ def test_the_picture_moves_until_a_key_stops_it(visit: Open) -> None:
 
 
 @pytest.mark.parametrize("size", [(390, 844), pytest.param((1280, 720), marks=pytest.mark.deep)])
-def test_one_click_leads_to_the_first_stop_of_the_first_lesson(
+def test_one_click_leads_to_the_first_stop_of_the_first_lesson_and_back_from_it(
     visit: Open, size: tuple[int, int]
 ) -> None:
     page = door(visit("", *size))
@@ -73,8 +63,14 @@ def test_one_click_leads_to_the_first_stop_of_the_first_lesson(
     expect(stop).to_be_in_viewport()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".stops .place").first).to_have_text("2 of 5")
+    page.wait_for_url("**/learn?lesson=memory")
     page.go_back()
     door(page)
+    assert urlsplit(page.url).path == "/"
+    expect(page.locator(".lesson-title")).to_have_count(0)
+    page.go_forward()
+    page.wait_for_url("**/learn?lesson=memory")
+    expect(page.locator(".lesson-title")).to_be_visible()
 
 
 def test_the_way_back_to_a_scene_keeps_it(visit: Open) -> None:
@@ -111,7 +107,7 @@ def test_a_lessons_query_beside_another_page_goes_to_no_other(visit: Open) -> No
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("start", ["/", "/step?kernel=naive&step=5", "/compare"])
 def test_one_back_leads_to_where_the_way_to_a_lesson_began(visit: Open, start: str) -> None:
     page = visit(start)

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, Playwright, expect
 
 from tests.browser.conftest import note_errors
-from tests.browser.scene import ready, until
+from tests.browser.scene import at_rest, ready, until
 from tests.browser.test_glossary import ON_PAGE, card, linked
 from tests.browser.test_write import PROBLEMS, write
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.deep]
 
 PAGES = {
     "": ".st-key-way_learn",
@@ -50,7 +50,6 @@ def page(firefox: Browser) -> Iterator[Page]:
     assert errors == []
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("path", PAGES)
 def test_each_page_is_drawn_without_an_error(address: str, page: Page, path: str) -> None:
     page.goto(address + path)
@@ -73,7 +72,6 @@ def test_keys_step_the_scene_before_and_after_a_pace_is_chosen(address: str, pag
     until(page, "Step 52 of")
 
 
-@pytest.mark.deep
 def test_the_last_stop_that_was_clicked_to_has_keys(address: str, page: Page) -> None:
     page.goto(f"{address}/learn?lesson=memory")
     root = page.locator(".stops.walking:has([data-walk])").first
@@ -96,7 +94,6 @@ def test_a_choice_is_answered_and_counted(address: str, page: Page) -> None:
     expect(box.get_by_test_id("stAlert")).to_be_visible()
 
 
-@pytest.mark.deep
 def test_a_words_card_comes_and_leaves_by_escape(address: str, page: Page) -> None:
     page.goto(f"{address}/step")
     linked(ready(page))
@@ -108,7 +105,6 @@ def test_a_words_card_comes_and_leaves_by_escape(address: str, page: Page) -> No
     expect(card(page)).to_be_hidden()
 
 
-@pytest.mark.deep
 def test_a_mistake_in_the_editor_is_underlined(address: str, page: Page) -> None:
     page.goto(f"{address}/write")
     write(page, "__global__ void f(float* x) { x[0] = y; }")
@@ -119,7 +115,6 @@ def test_a_mistake_in_the_editor_is_underlined(address: str, page: Page) -> None
     expect(wrong).to_have_css("text-decoration-style", "wavy")
 
 
-@pytest.mark.deep
 def test_back_leads_from_a_scene_to_its_stop(address: str, page: Page) -> None:
     page.goto(f"{address}/learn?lesson=memory")
     place = page.locator(".stops.walking:has([data-walk]) .place").first
@@ -128,6 +123,6 @@ def test_back_leads_from_a_scene_to_its_stop(address: str, page: Page) -> None:
     expect(place).to_have_text("2 of 5")
     page.locator(".stops [data-open]").first.click()
     ready(page)
-    page.wait_for_timeout(700)  # until the address tells the step
+    at_rest(page)  # the address tells the step
     page.go_back()
     expect(place).to_have_text("2 of 5")

@@ -181,6 +181,7 @@ def test_a_word_of_the_scene_is_explained_and_keys_are_the_scenes(visit: Open) -
     expect(page.locator(".stepper.presenting")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_the_programs_text_in_the_scene_is_no_word(visit: Open) -> None:
     page = linked(ready(visit("/step?kernel=pipelined&step=14")))
     place = page.evaluate(IN_SCENE, ["// Tile", "Tile"])

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from simulator import catalogue
 from tests.browser.conftest import Open
-from tests.browser.scene import next_beat, opened, ready, setting, settled, until, where
+from tests.browser.scene import at_rest, next_beat, opened, ready, setting, settled, until, where
 from ui.view.presets import presets
 from ui.view.view_url import to_query
 
@@ -124,12 +124,19 @@ def test_after_a_click_on_a_control_keys_are_the_scenes(
     until(page, f"Step {next_beat(page)} of")
     page.keyboard.press("Space")
     expect(play).to_have_text("Play")
-    page.wait_for_timeout(700)  # until the address tells the step
+    at_rest(page)  # the address tells the step
     assert shown(page) == before, "no key has used the control again"
 
 
-def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
+def test_an_open_list_and_a_field_that_is_typed_into_have_their_keys(visit: Open) -> None:
     page = ready(visit("/step?step=9"))
+    box = page.get_by_role("combobox", name="Kernel")
+    box.click()
+    for key in ("ArrowDown", "ArrowRight", "Home", "ArrowDown", "Escape"):
+        expect(box).to_have_attribute("aria-expanded", "true")
+        page.keyboard.press(key)
+    expect(box).to_have_attribute("aria-expanded", "false")
+    assert where(page)[0] == 9
     field = setting(page, "K")
     field.click()
     for key in ("End", "ArrowLeft", "Home", "1", "ArrowRight", "b"):
@@ -145,7 +152,8 @@ def test_a_field_that_is_typed_into_has_its_keys(visit: Open) -> None:
     until(page, "Step 11 of")
 
 
-def test_an_open_list_has_its_keys(visit: Open) -> None:
+@pytest.mark.deep
+def test_a_kernel_is_chosen_by_keys(visit: Open) -> None:
     page = ready(visit("/step?step=9"))
     box = page.get_by_role("combobox", name="Kernel")
     box.click()
@@ -159,6 +167,7 @@ def test_an_open_list_has_its_keys(visit: Open) -> None:
     until(page, f"Step {catalogue()[name].opens['step']} of")
 
 
+@pytest.mark.deep
 def test_after_a_pace_is_chosen_by_mouse_keys_are_the_scenes_where_open_is_unknown(
     visit: Open,
 ) -> None:
@@ -284,6 +293,7 @@ def test_a_scene_that_is_put_there_anew_goes_on_at_its_step(visit: Open) -> None
     until(page, f"Step {number + 1} of")
 
 
+@pytest.mark.deep
 def test_a_scene_that_is_put_there_anew_is_still_presented(visit: Open) -> None:
     page = ready(visit("/step?step=2"))
     settled(page, step="2")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,20 +36,22 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written
 
 
-@contextmanager
-def opened(chromium: Browser, file: Path, width: int, height: int, scheme: str) -> Iterator[Page]:
-    """The file in a window without a network; it writes no error."""
-    context = chromium.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme=scheme,
-        offline=True,  # type: ignore[arg-type]
-    )
-    page = context.new_page()
-    errors = note_errors(page)
-    page.goto(file.as_uri())
-    expect(page.locator(".played .plot[data-ready]")).to_have_count(2)
-    yield page
+@pytest.fixture(scope="module")
+def tab(chromium: Browser) -> Iterator[Page]:
+    """A dark one without a network."""
+    context = chromium.new_context(offline=True, color_scheme="dark")
+    yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def page(tab: Page, file: Path) -> Iterator[Page]:
+    """The file, which writes no error."""
+    errors = note_errors(tab)
+    tab.set_viewport_size({"width": 1280, "height": 720})
+    tab.goto(file.as_uri())
+    expect(tab.locator(".played .plot[data-ready]")).to_have_count(2)
+    yield tab
     assert errors == []
 
 
@@ -59,88 +60,80 @@ def centred(one: Locator) -> Locator:
     return one
 
 
-def test_each_scene_and_the_stops_have_keys_of_their_own(chromium: Browser, file: Path) -> None:
-    with opened(chromium, file, 1280, 720, "light") as page:
-        first, second = page.locator(".played").all()
-        walked = page.locator(".stops")
-        centred(first)
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("ArrowRight")
-        centred(walked)
-        page.keyboard.press("ArrowRight")
-        centred(second)
-        page.keyboard.press("ArrowLeft")
-        assert [step_of(one) for one in (first, second)] == [12, 1]
-        expect(walked.locator(".place")).to_have_text("2 of 4")
-        # Other keys are for none, until a scene was clicked, and then for that one.
-        page.keyboard.press("End")
-        assert [step_of(one) for one in (first, second)] == [12, 1]
-        second.get_by_role("button", name="Statement forward").click()
-        page.keyboard.press("b")
-        assert step_of(second) == 12, "of the first barrier on the right"
-        centred(first)
-        page.keyboard.press("Shift+ArrowRight")
-        assert step_of(first) == 12, "the other one was clicked"
-        first.locator(".picture").click(position={"x": 5, "y": 5})
-        page.keyboard.press("2")
-        page.keyboard.press("3")
-        page.keyboard.press("Enter")
-        assert [step_of(one) for one in (first, second)] == [23, 12]
-        # Who comes to a scene by the keyboard steps that one, wherever the window is.
-        page.keyboard.press("Tab")
-        centred(second)
-        page.keyboard.press("ArrowRight")
-        assert [step_of(one) for one in (first, second)] == [26, 12]
-        page.get_by_text("Between.").first.click()
-        page.keyboard.press("Home")
-        assert [step_of(one) for one in (first, second)] == [26, 12]
-        expect(walked.locator(".place")).to_have_text("2 of 4")
+def test_each_scene_and_the_stops_have_keys_of_their_own(page: Page) -> None:
+    first, second = page.locator(".played").all()
+    walked = page.locator(".stops")
+    centred(first)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    centred(walked)
+    page.keyboard.press("ArrowRight")
+    centred(second)
+    page.keyboard.press("ArrowLeft")
+    assert [step_of(one) for one in (first, second)] == [12, 1]
+    expect(walked.locator(".place")).to_have_text("2 of 4")
+    # Other keys are for none, until a scene was clicked, and then for that one.
+    page.keyboard.press("End")
+    assert [step_of(one) for one in (first, second)] == [12, 1]
+    second.get_by_role("button", name="Statement forward").click()
+    page.keyboard.press("b")
+    assert step_of(second) == 12, "of the first barrier on the right"
+    centred(first)
+    page.keyboard.press("Shift+ArrowRight")
+    assert step_of(first) == 12, "the other one was clicked"
+    first.locator(".picture").click(position={"x": 5, "y": 5})
+    page.keyboard.press("2")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    assert [step_of(one) for one in (first, second)] == [23, 12]
+    # Who comes to a scene by the keyboard steps that one, wherever the window is.
+    page.keyboard.press("Tab")
+    centred(second)
+    page.keyboard.press("ArrowRight")
+    assert [step_of(one) for one in (first, second)] == [26, 12]
+    page.get_by_text("Between.").first.click()
+    page.keyboard.press("Home")
+    assert [step_of(one) for one in (first, second)] == [26, 12]
+    expect(walked.locator(".place")).to_have_text("2 of 4")
+    # A list of keys is of one scene alone.
+    centred(first).get_by_role("button", name="Keys").click()
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
+    assert [step_of(one) for one in (first, second)] == [26, 12]
 
 
-def test_a_list_of_keys_is_of_one_scene_alone(chromium: Browser, file: Path) -> None:
-    with opened(chromium, file, 1280, 720, "light") as page:
-        first, second = page.locator(".played").all()
-        centred(first).get_by_role("button", name="Keys").click()
-        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("?")
-        expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
-        assert [step_of(one) for one in (first, second)] == [10, 5]
-
-
-def test_a_scene_fits_its_window_and_follows_the_colours_and_the_paper(
-    chromium: Browser, file: Path
+def test_scenes_and_a_chart_fit_their_window_and_follow_the_colours_and_the_paper(
+    page: Page,
 ) -> None:
-    with opened(chromium, file, 1280, 720, "dark") as page:
-        for one in page.locator(".played").all():
-            box = one.bounding_box()
-            assert box is not None
-            assert box["height"] <= 720
-            colour = "one => one.querySelector('.plot').layout.paper_bgcolor"
-            assert one.evaluate(colour) == "#0e1420"
-        first = page.locator(".played").first
-        centred(first)
-        page.keyboard.press("ArrowRight")
-        page.set_viewport_size({"width": 390, "height": 844})
-        for one in page.locator(".played").all():
-            wide = "() => document.querySelectorAll('.played .plot').length === 2"
-            page.wait_for_function(wide)
-            assert one.evaluate("one => one.querySelector('.plot').layout.width") == 370
-        assert step_of(first) == 11
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        page.emulate_media(media="print")
-        for one in page.locator(".played").all():
-            expect(one.locator(".stepper")).to_be_hidden()
-            expect(one.locator(".printed svg")).to_be_visible()
-
-
-def test_a_chart_fits_the_paper_and_then_the_window_again(chromium: Browser, file: Path) -> None:
-    with opened(chromium, file, 1920, 1080, "light") as page:
-        drawn = page.locator(".chart .main-svg").first
-        width = "one => one.getBoundingClientRect().width"
-        before = drawn.evaluate(width)
-        assert before > PAPER
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert drawn.evaluate(width) <= PAPER
-        page.evaluate("dispatchEvent(new Event('afterprint'))")
-        assert drawn.evaluate(width) == before
+    for one in page.locator(".played").all():
+        box = one.bounding_box()
+        assert box is not None
+        assert box["height"] <= 720
+        colour = "one => one.querySelector('.plot').layout.paper_bgcolor"
+        assert one.evaluate(colour) == "#0e1420"
+    first = page.locator(".played").first
+    centred(first)
+    page.keyboard.press("ArrowRight")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for one in page.locator(".played").all():
+        wide = "() => document.querySelectorAll('.played .plot').length === 2"
+        page.wait_for_function(wide)
+        assert one.evaluate("one => one.querySelector('.plot').layout.width") == 370
+    assert step_of(first) == 11
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.emulate_media(media="print")
+    for one in page.locator(".played").all():
+        expect(one.locator(".stepper")).to_be_hidden()
+        expect(one.locator(".printed svg")).to_be_visible()
+    page.emulate_media(media="screen")
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    drawn = page.locator(".chart .main-svg").first
+    width = "one => one.getBoundingClientRect().width"
+    before = drawn.evaluate(width)
+    assert before > PAPER
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert drawn.evaluate(width) <= PAPER
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert drawn.evaluate(width) == before

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser import legibility
 from tests.browser.conftest import note_errors
@@ -33,7 +33,7 @@ from ui.run.standalone import run_view
 pytestmark = pytest.mark.browser
 
 PAGES = {page.name: page for page in list_pages([])}
-SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "With | without the second barrier"
+SINGLE, PAIR = "4 × 4 in tiles of 2 × 2", "Uncoalesced | naive"
 PHONE, PROJECTOR = (390, 844), (1280, 720)
 QUICK = ((SINGLE, PHONE, "light"), (PAIR, PROJECTOR, "dark"))  # read without --deep
 READ_BY = "test_a_published_scene_can_be_read_and_is_not_too_large_for_a_phone"
@@ -59,14 +59,32 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return made
 
 
+Windows = dict[tuple[int, int], BrowserContext]
+
+
+@pytest.fixture(scope="module")
+def windows(chromium: Browser) -> Iterator[Windows]:
+    """A phone's and a projector's, in which a tab stays open, as in Screens."""
+    made = {
+        (width, height): chromium.new_context(
+            viewport={"width": width, "height": height},
+            has_touch=is_phone, is_mobile=is_phone,
+        )
+        for width, height in (PHONE, PROJECTOR)
+        for is_phone in [(width, height) == PHONE]
+    }  # fmt: skip
+    for context in made.values():
+        context.new_page()
+    yield made
+    for context in made.values():
+        context.close()
+
+
 @contextmanager
-def opened(chromium: Browser, size: tuple[int, int], scheme: str, home: str) -> Iterator[Page]:
+def opened(windows: Windows, size: tuple[int, int], scheme: str, home: str) -> Iterator[Page]:
     """The index in a window; its pages ask for nothing outside the folder and write no error."""
-    context = chromium.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme,
-        has_touch=size == PHONE, is_mobile=size == PHONE,
-    )  # fmt: skip
-    page = context.new_page()
+    page = windows[size].new_page()
+    page.emulate_media(color_scheme=scheme)
     errors = note_errors(page)
     page.on(
         "request",
@@ -75,7 +93,7 @@ def opened(chromium: Browser, size: tuple[int, int], scheme: str, home: str) -> 
     )  # fmt: skip
     page.goto(f"{home}/index.html")
     yield page
-    context.close()
+    page.close()
     assert errors == []
 
 
@@ -104,10 +122,10 @@ def layout(page: Page) -> dict[str, Any]:
      pytest.param(PROJECTOR, "light", marks=pytest.mark.deep)],
 )  # fmt: skip
 def test_a_folder_is_read_from_its_files(
-    chromium: Browser, folder: Path, size: tuple[int, int], scheme: str
+    windows: Windows, folder: Path, size: tuple[int, int], scheme: str
 ) -> None:
     assert len([*folder.rglob("*plotly*")]) == 1
-    with opened(chromium, size, scheme, folder.as_uri()) as page:
+    with opened(windows, size, scheme, folder.as_uri()) as page:
         for picture in page.locator("img").all():
             picture.scroll_into_view_if_needed()
             expect(picture).to_have_js_property("complete", True)
@@ -158,9 +176,9 @@ def test_a_folder_is_read_from_its_files(
 
 
 def test_what_moves_is_seen_and_the_window_and_colours_may_change(
-    chromium: Browser, folder: Path
+    windows: Windows, folder: Path
 ) -> None:
-    with opened(chromium, PROJECTOR, "light", folder.as_uri()) as page:
+    with opened(windows, PROJECTOR, "light", folder.as_uri()) as page:
         page.get_by_role("link", name=SINGLE).click()
         ready(page)
         page.keyboard.press("Home")
@@ -184,7 +202,7 @@ def test_what_moves_is_seen_and_the_window_and_colours_may_change(
     ("size", "scheme"), [(PROJECTOR, "dark"), pytest.param(PHONE, "light", marks=pytest.mark.deep)]
 )
 def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
-    chromium: Browser, folder: Path, size: tuple[int, int], scheme: str
+    windows: Windows, folder: Path, size: tuple[int, int], scheme: str
 ) -> None:
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
@@ -195,7 +213,7 @@ def test_any_web_server_may_have_it_and_axe_finds_nothing_serious(
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         home = f"http://127.0.0.1:{server.server_port}/{folder.name}"
-        with opened(chromium, size, scheme, home) as page:
+        with opened(windows, size, scheme, home) as page:
             found = violations(page)
             page.get_by_role("link", name=PAIR).click()
             assert step(ready(page)) == PAGES[PAIR].view.step + 1
@@ -275,10 +293,10 @@ class PublishedPage(FigurePage):
     ],
 )  # fmt: skip
 def test_a_published_scene_can_be_read_and_is_not_too_large_for_a_phone(
-    chromium: Browser, folder: Path, name: str, size: tuple[int, int], scheme: str
+    windows: Windows, folder: Path, name: str, size: tuple[int, int], scheme: str
 ) -> None:
     assert (folder / PAGES[name].file).stat().st_size <= LARGEST
-    with opened(chromium, size, scheme, folder.as_uri()) as page:
+    with opened(windows, size, scheme, folder.as_uri()) as page:
         page.goto((folder / PAGES[name].file).as_uri())
         ready(page)
         whole = page.evaluate("document.documentElement.scrollHeight")

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.scene import opened, ready, settled, until, where
+from tests.browser.test_views import PLAYER
 
 pytestmark = pytest.mark.browser
 
@@ -39,20 +40,25 @@ def figure(page: Page) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    ("width", "height"), [(1280, 720), pytest.param(1920, 1080, marks=pytest.mark.deep)]
-)
-def test_the_figure_is_laid_out_for_its_viewport(visit: Open, width: int, height: int) -> None:
+    ("width", "height"),
+    [(1400, 860), *(pytest.param(*one, marks=pytest.mark.deep)
+                    for one in ((1280, 720), (1920, 1080)))],
+)  # fmt: skip
+def test_the_figure_is_laid_out_for_its_viewport_at_once(
+    visit: Open, width: int, height: int
+) -> None:
     page = ready(visit("/step?step=18", width, height))
-    page.wait_for_function(
-        """() => {
-          const stage = document.querySelector('.stepper .stage').getBoundingClientRect();
-          const { width, height } = document.querySelector('.stepper .plot[data-ready]').layout;
-          return width <= stage.width && stage.width < width + 40
-            && height <= stage.height && stage.height < height + 40;
-        }"""
-    )
-    page.wait_for_timeout(1000)
+    first = figure(page)
+    settled(page)
     drawn = figure(page)
+    assert drawn == first
+    assert drawn[0] > width - 160, "the viewport is no estimate"
+    across, down = page.evaluate(
+        "(({ width, height }) => [width, height])"
+        "(document.querySelector('.stepper .stage').getBoundingClientRect())"
+    )
+    assert 0 <= across - drawn[0] < 40
+    assert 0 <= down - drawn[1] < 40
     top = page.evaluate("document.querySelector('.stepper .stage').getBoundingClientRect().top")
     assert top <= 150
     [cookie] = [one for one in page.context.cookies() if one["name"] == "tilewise_room"]
@@ -60,14 +66,6 @@ def test_the_figure_is_laid_out_for_its_viewport(visit: Open, width: int, height
     again = ready(visit("/step?step=18", width, height))
     assert figure(again) == drawn, "the first figure of the next visit"
     assert where(again)[0] == 18
-
-
-def test_a_first_visit_is_laid_out_for_its_viewport_at_once(visit: Open) -> None:
-    page = ready(visit("/step?step=18", 1400, 860))  # a window that no other test opens
-    first = figure(page)
-    page.wait_for_timeout(1500)
-    assert figure(page) == first
-    assert first[0] > 1240, "the viewport is no estimate"
 
 
 @pytest.mark.deep
@@ -85,9 +83,12 @@ def test_another_window_is_another_viewport(visit: Open) -> None:
     assert figure(page)[1] > before[1]
 
 
-def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
+def test_a_finger_steps_and_the_page_scrolls_under_the_player(visit: Open) -> None:
     page = ready(visit("/step?step=18", 390, 844))
-    page.wait_for_timeout(1000)
+    settled(page)
+    menus = page.locator(".st-key-controls .stPopover p")
+    for menu in menus.all():
+        expect(menu).to_be_visible()
     for dx, dy, step in ((-90, 5, 21), (-90, -20, 24), (90, 0, 21), (10, 200, 21), (-60, 50, 21)):
         page.evaluate(SWIPE, [dx, dy])
         assert where(page)[0] == step, (dx, dy)
@@ -101,6 +102,15 @@ def test_a_finger_steps_and_the_page_scrolls(visit: Open) -> None:
         assert box is not None
         assert min(box["width"], box["height"]) >= 40, name
     expect(page.get_by_role("button", name="Part forward")).to_be_hidden()
+    bar = page.locator(".stepper .bar")
+    expect(bar).to_be_in_viewport(ratio=1)
+    page.mouse.move(200, 500)
+    page.mouse.wheel(0, 2000)
+    page.wait_for_function(  # once it has scrolled
+        f"() => {{ const found = ({PLAYER})();"
+        " return found.under && found.row === 1 && found.right; }"
+    )
+    expect(bar).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.deep
@@ -159,13 +169,9 @@ def test_each_list_is_seen_whole_on_a_projector(visit: Open) -> None:
 
 
 def test_what_is_held_is_in_the_address(visit: Open) -> None:
-    page = ready(visit("/step?step=20&view=overview"))  # as links named another design once
-    settled(page, view="", step="20")
+    page = ready(visit("/step?step=20&stage=banks&view=overview"))  # once of another design
+    settled(page, view="", stage="banks", step="20")
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    shows = opened(page, "More", "The chip shows")
-    shows.click()
-    page.get_by_role("option", name="Banks").click()
-    settled(page, stage="banks", step="20")
     page.keyboard.press("s")
     settled(page, stage="", step="20")
     page.keyboard.press("s")
@@ -186,3 +192,11 @@ def test_what_is_held_is_in_the_address(visit: Open) -> None:
     settled(page, stage="grid", step="20")
     page.keyboard.press("ArrowDown")
     until(page, "Step 21 of")
+
+
+@pytest.mark.deep
+def test_what_is_held_is_chosen_from_a_list(visit: Open) -> None:
+    page = ready(visit("/step?step=20"))
+    opened(page, "More", "The chip shows").click()
+    page.get_by_role("option", name="Banks").click()
+    settled(page, stage="banks", step="20")

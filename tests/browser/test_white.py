@@ -43,7 +43,7 @@ def test_a_square_is_white_if_nothing_is_in_it() -> None:
     assert white_share(picture, ("#ffffff", "#eeeeee")) == 1 - 1 / 3200
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
 def test_no_beat_of_a_preset_leaves_more_than_a_quarter_white(
     chromium: Browser, preset: Preset, request: pytest.FixtureRequest

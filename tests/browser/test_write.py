@@ -58,7 +58,7 @@ def write(page: Page, text: str) -> Page:
     return page
 
 
-def test_a_mistake_is_marked_while_one_types_and_no_key_is_lost(visit: Visit) -> None:
+def test_a_mistake_is_marked_while_one_types_and_its_fix_is_a_button(visit: Visit) -> None:
     page = write(visit("/write"), "")
     typed = "__global__ void f(float* x) { x[0] = y; }"
     for letter in typed:
@@ -70,67 +70,38 @@ def test_a_mistake_is_marked_while_one_types_and_no_key_is_lost(visit: Visit) ->
     expect(page.locator(PROBLEMS).first).to_contain_text("undeclared identifier")
     assert text_of(page) == typed
     assert page.locator(".cm-lintRange-error").first.text_content() == "y"
-
-
-def test_a_fix_of_the_compiler_is_a_button(visit: Visit) -> None:
-    page = write(visit("/write"), "__global__ void f(float* x) { x[0] = 1 }")
+    write(page, "__global__ void f(float* x) { x[0] = 1 }")
     page.locator(".problems .fix").first.click()
     expect(page.locator(PROBLEMS)).to_have_count(0)
     assert text_of(page) == "__global__ void f(float* x) { x[0] = 1; }"
 
 
-def test_a_kernel_with_names_of_its_own_is_judged_by_a_key(visit: Visit) -> None:
-    page = write(visit("/write"), RIGHT)
-    page.keyboard.press("Control+Enter")
-    expect(page.locator(VERDICT)).to_have_class("next right")
-    assert page.locator(".checks .right").count() > 4
-    assert page.evaluate(SMALL) == []
-    assert "own=" in page.url
-    page.reload()
-    expect(page.locator(".cm-line").first).to_have_text("#define T 4")
-    assert text_of(page) == RIGHT
-
-
-def test_a_text_that_was_not_checked_outlives_a_reload(visit: Visit) -> None:
+def test_a_text_that_was_not_checked_and_open_hints_outlive_a_reload(visit: Visit) -> None:
+    """And another address in the same tab opens its own text."""
     page = write(visit("/write"), "__global__ void unfinished(")
     expect(page.locator(PROBLEMS).first).to_be_visible()
     page.reload()
     expect(page.locator(EDITOR)).to_contain_text("unfinished")
+    page.goto(f"{page.url.partition('?')[0]}?exercise=barriers")
+    expect(page.locator(".cm-line").first).to_have_text("#define TILE 16")
+    page.get_by_role("button", name="Hint 1 of").click()
+    expect(page.get_by_text("Hint 1.")).to_be_visible()
+    page.wait_for_function("sessionStorage.getItem('tilewise_progress')")
+    assert page.evaluate(SMALL) == []
+    page.reload()
+    expect(page.get_by_text("Hint 1.")).to_be_visible()
 
 
-def test_a_text_is_heard_where_the_browser_keeps_nothing(visit: Visit) -> None:
-    page = visit("/write")
-    page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full'); }; }")
-    write(page, "__global__ void f(float* x) { x[0] = y; }")
-    expect(page.locator(PROBLEMS).first).to_contain_text("undeclared identifier")
-
-
-def test_what_the_browser_keeps_and_is_no_text_is_left_out(visit: Visit) -> None:
+def test_a_text_is_heard_where_the_browser_keeps_nothing_or_what_is_no_text(visit: Visit) -> None:
     page = visit("/write")
     page.wait_for_selector(EDITOR)
     page.evaluate("sessionStorage.setItem('tilewise_text', JSON.stringify({text: 5}))")
     page.reload()
     page.wait_for_selector(EDITOR)
     assert "__global__" in text_of(page)
-
-
-def test_another_address_in_the_same_tab_opens_its_own_text(visit: Visit) -> None:
-    page = write(visit("/write"), "__global__ void before(")
-    expect(page.locator(PROBLEMS).first).to_be_visible()
-    page.goto(f"{page.url}?exercise=barriers")
-    expect(page.locator(".cm-line").first).to_have_text("#define TILE 16")
-    expect(page.get_by_role("button", name="Hint 1")).to_be_visible()
-    assert page.evaluate(SMALL) == []
-
-
-def test_hints_that_are_open_stay_so_over_a_reload(visit: Visit) -> None:
-    page = visit("/write?exercise=coalesce")
-    page.wait_for_selector(EDITOR)
-    page.get_by_role("button", name="Hint 1 of").click()
-    expect(page.get_by_text("Hint 1.")).to_be_visible()
-    page.wait_for_function("sessionStorage.getItem('tilewise_progress')")
-    page.reload()
-    expect(page.get_by_text("Hint 1.")).to_be_visible()
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full'); }; }")
+    write(page, "__global__ void f(float* x) { x[0] = y; }")
+    expect(page.locator(PROBLEMS).first).to_contain_text("undeclared identifier")
 
 
 def test_a_file_is_opened_together_with_its_header(visit: Visit) -> None:
@@ -149,7 +120,7 @@ def test_a_file_is_opened_together_with_its_header(visit: Visit) -> None:
     expect(page.locator(PROBLEMS)).to_contain_text(["size.h, line 2"])
 
 
-def test_a_hazard_opens_the_scene_and_the_text_is_still_there_afterwards(visit: Visit) -> None:
+def test_a_hazard_opens_the_scene_and_the_text_is_there_again_to_be_mended(visit: Visit) -> None:
     page = write(visit("/write"), RACE)
     page.keyboard.press("Control+Enter")
     expect(page.locator(VERDICT)).to_have_class("next hazard")
@@ -161,3 +132,11 @@ def test_a_hazard_opens_the_scene_and_the_text_is_still_there_afterwards(visit: 
     page.get_by_role("link", name="Write").click()
     page.wait_for_selector(EDITOR)
     assert text_of(page) == RACE
+    write(page, RIGHT).keyboard.press("Control+Enter")
+    expect(page.locator(VERDICT)).to_have_class("next right")
+    assert page.locator(".checks .right").count() > 4
+    assert page.evaluate(SMALL) == []
+    assert "own=" in page.url
+    page.reload()
+    expect(page.locator(".cm-line").first).to_have_text("#define T 4")
+    assert text_of(page) == RIGHT

@@ -93,6 +93,6 @@ def test_an_answer_is_heard(app: str, is_later: bool) -> None:
 
 @pytest.mark.parametrize("is_later", [False, True])
 @pytest.mark.parametrize("button", ["write_check", "write_step"])
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_a_click_right_after_typing_is_heard(app: str, button: str, is_later: bool) -> None:
     assert PARAMETER in run(checked(app, button, is_later))
