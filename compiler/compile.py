@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ ARCHITECTURES = (
 )  # fmt: skip
 # Somebody looks at a page meanwhile; the largest kernel of the catalogue takes about a second.
 LIMIT = Limit(State.COMPILING, 15.0, 2**30, State.COMPILED_TOO_LONG, State.COMPILED_TOO_LARGE)
+KEPT = 16  # of a process, such as those that a page sets beside each other
 USED = re.compile(r"Used (\d+) registers")
 SHARED = re.compile(r"(\d+) bytes smem")
 PROPERTIES = re.compile(
@@ -68,7 +70,18 @@ def compile_text(
     See compile_kernel.
     """
     check_architecture(architecture)
-    given = compiler_input(text, kernel, architecture, defines)
+    return _compiled(toolchain, text, kernel, architecture, tuple((defines or {}).items()))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _compiled(
+    toolchain: Toolchain,
+    text: str,
+    kernel: str,
+    architecture: str,
+    defines: tuple[tuple[str, str], ...],
+) -> MachineCode:
+    given = compiler_input(text, kernel, architecture, dict(defines))
     with limited(LIMIT):
         cubin = compile_cubin(toolchain.nvrtc, given)
         code, padding, live = read_cubin(toolchain.nvdisasm, cubin.image, cubin.symbol)

@@ -1,32 +1,34 @@
-"""Reads a cubin by nvdisasm: instructions from its JSON, lines and live registers from its text.
+"""Reads a cubin: instructions and live registers by nvdisasm, lines by the cubin's own table.
 
-The JSON has every instruction, and neither lines nor live registers (nvdisasm 13.5, -json). Its
-text has both, each by an option of its own. Where they list different numbers of instructions,
-nothing is guessed: that is an error.
+A run of nvdisasm takes a quarter of a second of a processor, however short the code is, and its
+text alone has live registers (13.5). Its JSON lists the same instructions: tests hold what is read
+here to that. What is not read whole is an error; nothing is guessed.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from compiler.line_table import instruction_lines
 from compiler.machine_code import INSTRUCTION_BYTES, Instruction, LiveRange
-from compiler.opcodes import classify
+from compiler.opcodes import classify, opcode_of
 from compiler.source import FILENAME
 from compiler.toolchain import ToolchainError
 
 SECONDS = 60.0  # for one of its runs, which take tenths: however busy the machine is
-JSON = ("-json",)
-LINES = ("-c", "-gi")  # with where a function of a header is inlined
 LIVE = ("-c", "-plr", "-lrm", "narrow")
+PLAIN = ("-c",)  # for code whose live registers it does not tell, such as that of NVRTC 12
 SECTION = re.compile(r"\t\.section\t\.text\.([^,]+),")
-OFFSET = re.compile(r"\s+/\*([0-9a-f]{4,})\*/")
-PLACE = re.compile(r'"([^"]+)", line (\d+)')
+# An instruction, and what is noted of some: `(*"SpillRefill"*)`.
+LISTED = re.compile(
+    r"\s+/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>[^;]+?)\s*(?:\(\*[^;]*\*\))?\s*;"
+)
+LABEL = re.compile(r"(\.L_\w+):")
+TO_LABEL = re.compile(r"`\((\.L_\w+)\)")
 NOT_LIVE = " "  # in the column of a register; else it is written, read or kept
 TRAP = "BRA"  # which goes to itself, after the last instruction that runs
 
@@ -39,31 +41,24 @@ def read_cubin(
     Lines are counted in the code that NVRTC got. Live registers are None where this nvdisasm does
     not tell them for such a file. Raises ToolchainError for what is not read whole.
     """
+    lines = instruction_lines(image, symbol, FILENAME)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(image)
-        # At once: each takes a third of a second of a processor, however short the code.
-        with ThreadPoolExecutor() as pool:
-            as_json = pool.submit(_run, nvdisasm, JSON, path)
-            with_lines = pool.submit(_run, nvdisasm, LINES, path)
-            with_live = pool.submit(_run, nvdisasm, LIVE, path, may_fail=True)
-        found = json.loads(as_json.result())
-        lines = list(_lines(with_lines.result(), symbol))
-        live = _live(with_live.result(), symbol)
-    sections = [one for one in found[1] if one["function-name"] == symbol]
-    if len(sections) != 1:
-        raise ToolchainError(f"nvdisasm shows no function {symbol}.")
-    raw = sections[0]["sass-instructions"]
-    if len(raw) * INSTRUCTION_BYTES != sections[0]["length"] or len(lines) != len(raw):
-        raise ToolchainError(
-            f"nvdisasm lists {len(raw)} instructions of {symbol} and {len(lines)} places, for "
-            f"{sections[0]['length']} bytes."
-        )
-    code = tuple(_instruction(one, line) for one, line in zip(raw, lines, strict=True))
+        printed = _run(nvdisasm, LIVE, path, may_fail=True) or _run(nvdisasm, PLAIN, path)
+    listed = list(_of_function(printed, symbol))
+    texts = _texts(listed)
+    code = tuple(
+        classify(opcode_of(text), text, line) for text, line in zip(texts, lines, strict=False)
+    )
     end = _end(code)
-    # It leaves out what fills the code up.
-    ranges = None if live is None or len(live) < end else tuple(_ranges(live[:end]))
-    return code[:end], len(code) - end, ranges
+    # A listing with live registers leaves out what comes after the trap.
+    if len(texts) != len(lines) and not end < len(texts) < len(lines):
+        raise ToolchainError(
+            f"nvdisasm lists {len(texts)} of {len(lines)} instructions of {symbol}."
+        )
+    live = _live(listed)
+    return code[:end], len(lines) - end, None if live is None else tuple(_ranges(live[:end]))
 
 
 def _run(nvdisasm: Path, options: Sequence[str], path: Path, may_fail: bool = False) -> str:
@@ -74,29 +69,12 @@ def _run(nvdisasm: Path, options: Sequence[str], path: Path, may_fail: bool = Fa
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ToolchainError(f"nvdisasm does not run here: {error}.") from None
-    if done.returncode and not may_fail:
+    if done.returncode and may_fail:
+        return ""
+    if done.returncode:
         said = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
         raise ToolchainError(f"nvdisasm cannot read the code: {said}")
     return done.stdout
-
-
-def _instruction(raw: dict[str, str], line: int | None) -> Instruction:
-    predicate, operands = raw.get("predicate", ""), raw.get("operands", "").split(",")
-    if predicate and not predicate.startswith("@"):  # the second operand of P2R, which is none
-        predicate, operands = "", [operands[0], predicate, *operands[1:]]
-    words = (predicate, raw["opcode"], ", ".join(operands))
-    return classify(raw["opcode"], " ".join(word for word in words if word), line)
-
-
-def _end(code: Sequence[Instruction]) -> int:
-    """How many instructions there are without those that fill the code up."""
-    end = len(code)
-    while end and code[end - 1].base == "NOP":
-        end -= 1
-    at = hex((end - 1) * INSTRUCTION_BYTES)
-    if end and code[end - 1].base == TRAP and code[end - 1].operands[-1:] == (at,):
-        end -= 1
-    return end
 
 
 def _of_function(text: str, symbol: str) -> Iterator[str]:
@@ -112,34 +90,42 @@ def _of_function(text: str, symbol: str) -> Iterator[str]:
             yield line
 
 
-def _lines(text: str, symbol: str) -> Iterator[int | None]:
-    """The line of each instruction.
-
-    That is where the text has it, of what a header's function does the line that calls it. A line
-    holds until the next is named; line 0 is none (DWARF 4, line number information).
-    """
-    named: list[tuple[str, int]] = []
-    line: int | None = None
-    for listed in _of_function(text, symbol):
-        if "//## File" in listed:
-            named += [(Path(file).name, int(number)) for file, number in PLACE.findall(listed)]
-        elif OFFSET.match(listed):
-            if named:
-                line = next((number for file, number in named if file == FILENAME), line) or None
-                named = []
-            yield line
+def _texts(listed: Sequence[str]) -> list[str]:
+    """A function's instructions in their order, with addresses instead of labels."""
+    texts: list[str] = []
+    labels: dict[str, str] = {}
+    for line in listed:
+        label, found = LABEL.match(line), LISTED.match(line)
+        if label:
+            labels[label[1]] = hex(len(texts) * INSTRUCTION_BYTES)
+        elif found:
+            if int(found["address"], 16) != len(texts) * INSTRUCTION_BYTES:
+                raise ToolchainError(f"nvdisasm leaves out code before {found['address']}.")
+            texts.append(found["text"])
+    return [TO_LABEL.sub(lambda one: labels.get(one[1], one[0]), text) for text in texts]
 
 
-def _live(text: str, symbol: str) -> list[str] | None:
+def _end(code: Sequence[Instruction]) -> int:
+    """How many instructions there are without those that fill the code up."""
+    end = len(code)
+    while end and code[end - 1].base == "NOP":
+        end -= 1
+    at = hex((end - 1) * INSTRUCTION_BYTES)
+    if end and code[end - 1].base == TRAP and code[end - 1].operands[-1:] == (at,):
+        end -= 1
+    return end
+
+
+def _live(listed: Sequence[str]) -> list[str] | None:
     """For each instruction a character a register, NOT_LIVE where it holds nothing."""
     rows = []
     first = width = 0
-    for listed in _of_function(text, symbol):
-        table = listed.partition("// |")[2]
+    for line in listed:
+        table = line.partition("// |")[2]
         numbers = re.match(r"\s*#( [0-9]+)\s*\|", table)
         if numbers:
             first, width = numbers.start(1) + 1, len(numbers[1]) - 1
-        elif table and OFFSET.match(listed):
+        elif table and LISTED.match(line):
             rows.append(table[first : first + width])
     return rows if width else None
 

@@ -70,6 +70,16 @@ def classify(opcode: str, text: str, line: int | None) -> Instruction:
     return Instruction(opcode, text, line, group, _width(opcode))
 
 
+def opcode_of(text: str) -> str:
+    """The opcode of an instruction's text, which a predicate may come before.
+
+    >>> opcode_of("@!P0 LDS.128 R8, [R18]")
+    'LDS.128'
+    """
+    words = text.split(" ", 2)
+    return words[1] if words[0].startswith("@") else words[0]
+
+
 def _width(opcode: str) -> int:
     matrices = MATRICES.search(opcode)
     if matrices:

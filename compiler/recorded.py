@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.machine_code import LiveRange, MachineCode
-from compiler.opcodes import classify
+from compiler.opcodes import classify, opcode_of
 from simulator.frontend.lexer import blank_comments
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded" / "machine_code"
@@ -71,13 +71,7 @@ def decode(found: Mapping[str, Any]) -> MachineCode:
         **{name: found[name] for name in PLAIN},
         options=tuple(found["options"]),
         instructions=tuple(
-            classify(_opcode(text), text, line) for line, text in found["instructions"]
+            classify(opcode_of(text), text, line) for line, text in found["instructions"]
         ),
         live=None if found["live"] is None else tuple(LiveRange(*one) for one in found["live"]),
     )
-
-
-def _opcode(text: str) -> str:
-    """The opcode of an instruction's text, which a predicate may come before."""
-    words = text.split(" ", 2)
-    return words[1] if words[0].startswith("@") else words[0]

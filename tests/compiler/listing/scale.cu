@@ -1,3 +1,5 @@
+#include <cuda_pipeline.h>
+
 __device__ __noinline__ float line_of(float a, float b)
 {
     return a * b + 1.0f;
@@ -5,7 +7,12 @@ __device__ __noinline__ float line_of(float a, float b)
 
 extern "C" __global__ void scale(float* x, float by, int n)
 {
+    __shared__ float s[64];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __pipeline_memcpy_async(&s[threadIdx.x], &x[i], 4);
+    __pipeline_memcpy_async(&s[threadIdx.x + 32], &x[i + 32], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     if (i < n)
-        x[i] = line_of(x[i], by) + __shfl_xor_sync(0xffffffff, by, 1);
+        x[i] = line_of(s[threadIdx.x], by) + s[threadIdx.x + 32];
 }
