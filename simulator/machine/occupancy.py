@@ -29,9 +29,9 @@ class Multiprocessor:
     shared_unit: int = 128  # bytes of shared memory that are given out at a time
 
 
-# By compute capability (CUDA Programming Guide 13, appendix "Compute Capabilities": device and
-# streaming multiprocessor information, memory information; its table of arithmetic instructions).
-# tests/compiler/test_occupancy.py holds what follows from it against NVIDIA's own calculator.
+# By compute capability: NVIDIA's CUDA Core Compute Libraries 3.5, cuda/__device/arch_traits.h, and
+# for the lanes the CUDA Programming Guide 13's table of arithmetic instructions.
+# tests/compiler/test_occupancy.py holds it to that header, and what follows to NVIDIA's calculator.
 CAPABILITIES: Mapping[str, Multiprocessor] = {
     "7.5": Multiprocessor("T4, RTX 20", 16, 32, 64 * KB, 64 * KB, 64, 0, 256),
     "8.0": Multiprocessor("A100", 32, 64, 164 * KB, 163 * KB, 64),

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from compiler.toolchain import Toolchain
 from simulator.catalogue import catalogue
 from simulator.machine.occupancy import CAPABILITIES, SM_REGISTERS, resident_blocks
 
-SOURCE = Path(__file__).with_name("occupancy.cpp")
+CALCULATOR, LIMITS = (Path(__file__).with_name(name) for name in ("occupancy.cpp", "limits.cpp"))
 
 
 def _tiled(architecture: str, **changes: int) -> MachineCode:
@@ -58,11 +59,7 @@ def test_what_fits(
 def test_it_is_nvidias_own_calculator(toolchain: Toolchain, tmp_path: Path) -> None:
     """The same launches by cuda_occupancy.h, which has the limits on blocks and what is rounded."""
     include = toolchain.nvrtc.parent.parent / "include"
-    compiler = shutil.which("g++")
-    if compiler is None or not (include / "cuda_occupancy.h").is_file():
-        pytest.skip("g++ or cuda_occupancy.h is not here")
-    program = tmp_path / "occupancy"
-    subprocess.run([compiler, f"-I{include}", SOURCE, "-o", program], check=True)
+    program = _build(CALCULATOR, include, "cuda_occupancy.h", tmp_path)
     launches, found = [], []
     for name, on in CAPABILITIES.items():
         for threads, bytes_, registers in itertools.product(
@@ -74,9 +71,32 @@ def test_it_is_nvidias_own_calculator(toolchain: Toolchain, tmp_path: Path) -> N
             device = (on.warps, on.shared_bytes, on.block_shared_bytes, on.reserved_bytes)
             launches.append((*name.split("."), *device, threads, bytes_, registers))
             found.append(resident_blocks(threads, bytes_, registers, on)[0])
-    done = subprocess.run(
-        [program], input="\n".join(" ".join(map(str, one)) for one in launches), text=True,
-        capture_output=True, check=True,
-    )  # fmt: skip
-    assert found == [int(one) for one in done.stdout.split()]
+    assert [[one] for one in found] == _answers(program, launches)
     assert len(found) > 1000
+
+
+def test_the_limits_are_those_of_nvidias_headers(toolchain: Toolchain, tmp_path: Path) -> None:
+    include = toolchain.nvrtc.parent.parent / "include" / "cccl"
+    program = _build(LIMITS, include, "cuda/__device/arch_traits.h", tmp_path)
+    assert _answers(program, [[name.replace(".", "")] for name in CAPABILITIES]) == [
+        [one.blocks, one.warps, one.shared_bytes, one.block_shared_bytes, one.reserved_bytes,
+         SM_REGISTERS]
+        for one in CAPABILITIES.values()
+    ]  # fmt: skip
+
+
+def _build(source: Path, include: Path, header: str, folder: Path) -> Path:
+    """A program that asks a header of the CUDA toolkit; skip where it cannot be built."""
+    compiler = shutil.which("g++")
+    if compiler is None or not (include / header).is_file():
+        pytest.skip(f"g++ or {header} is not here")
+    program = folder / source.stem
+    command: list[str | Path] = [compiler, "-std=c++17", f"-I{include}", source, "-o", program]
+    subprocess.run(command, check=True)
+    return program
+
+
+def _answers(program: Path, asked: Iterable[Iterable[object]]) -> list[list[int]]:
+    given = "\n".join(" ".join(map(str, one)) for one in asked)
+    done = subprocess.run([program], input=given, text=True, capture_output=True, check=True)
+    return [[int(number) for number in line.split()] for line in done.stdout.splitlines()]
