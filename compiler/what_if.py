@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.occupancy import capability
@@ -21,6 +21,9 @@ from simulator.language.visit import inner_statements
 from simulator.machine.occupancy import CAPABILITIES, resident_blocks
 
 PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(?:GCC[ \t]+)?unroll\b")
+WORD = re.compile(r"\w")
+BEFORE = re.compile(r"^\s+(?=.*\w)")  # what a line with words is indented by
+ALIKE = 0.5  # of lines, as difflib measures it: half of their letters, in their order
 FOR = re.compile(r"([ \t]*)for\b")
 TILES = re.compile(r"__shared__ (?!volatile\b)")
 BOUNDS = re.compile(r"__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*")
@@ -70,16 +73,36 @@ def catalogue_what_ifs(architecture: str) -> Iterator[tuple[str, str]]:
 
 
 def same_lines(before: str, after: str) -> Mapping[int, int]:
-    """For each line of an edited source the line that it was before, from 1; not for a new one."""
-    old, new = before.split("\n"), after.split("\n")
+    """For each line of a source the line of another that it is, from 1, in their order.
+
+    Those are the same apart from indentation, or else those between them that are alike; a line
+    that is like none is left out.
+    """
+    old, new = ([BEFORE.sub("", line) for line in text.split("\n")] for text in (before, after))
     found = {}
-    for _, i, i_end, j, j_end in difflib.SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
-        # An edited line is the last of those that are where it was: a pragma comes before it.
-        pairs = zip(range(i_end, i, -1), range(j_end, j, -1), strict=False)
-        found.update({line: earlier for earlier, line in pairs})
+    # A brace may be any: its indentation says which, and its neighbours.
+    matcher = difflib.SequenceMatcher(lambda line: not WORD.search(line), old, new, autojunk=False)
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        pairs = [(n, n) for n in range(j_end - j)]
+        if kind != "equal":
+            pairs = _alike(old[i:i_end], new[j:j_end])
+        found.update({j + line + 1: i + earlier + 1 for earlier, line in pairs})
     return found
+
+
+def _alike(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Which lines are alike, from 0: pairs in their order that together are the most so."""
+    best: list[tuple[float, list[tuple[int, int]]]] = [(0.0, [])] * (len(new) + 1)
+    for i, line in enumerate(old):
+        found = best[:1]
+        for j, other in enumerate(new):
+            matcher = difflib.SequenceMatcher(None, line, other, autojunk=False)
+            ratio = matcher.ratio() if matcher.quick_ratio() >= ALIKE else 0.0
+            score, pairs = best[j]
+            paired = (score + ratio, [*pairs, (i, j)]) if ratio >= ALIKE else best[j]
+            found.append(max(paired, found[j], best[j + 1], key=lambda one: one[0]))
+        best = found
+    return best[-1][1]
 
 
 def _unroll(times: int) -> Callable[[Kernel, Launched], str | None]:

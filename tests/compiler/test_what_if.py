@@ -111,6 +111,21 @@ def test_a_line_of_an_edited_text_is_that_which_it_was() -> None:
     assert same_lines(LOOPS, restricted)[1] == 1
 
 
+def test_lines_of_two_kernels_are_beside_those_that_they_are_like() -> None:
+    naive, tiled = (catalogue()[name].source() for name in ("naive", "tiled"))
+    lines, earlier = ([line.strip() for line in text.split("\n")] for text in (tiled, naive))
+    beside = {
+        lines[number - 1]: earlier[other - 1] for number, other in same_lines(naive, tiled).items()
+    }
+    assert beside["int row = blockIdx.y * TILE + ty;"].startswith("int row = blockIdx.y *")
+    assert beside["for (int k = 0; k < TILE; ++k)"] == "for (int k = 0; k < K; ++k)"
+    assert beside["acc += As[ty][k] * Bs[k][tx];"].startswith("acc += A[row * K + k] *")
+    assert "__syncthreads();" not in beside
+    assert same_lines(naive, tiled)[len(tiled.rstrip().split("\n"))] == len(
+        naive.rstrip().split("\n")
+    )  # the braces at the end, of which there are others
+
+
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.sample(3)
 def test_all_what_ifs_of_some_kernels_are_recorded(architecture: str) -> None:

@@ -39,10 +39,16 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class LinePair:
-    """A line of two builds; None where only the other one has it."""
+    """A line of two builds; None where only the other one has instructions of it."""
 
     first: LineRows | None
     second: LineRows | None
+    is_in_both: bool  # whether both sources have the line
+
+    @property
+    def sides(self) -> tuple[LineRows | None, LineRows | None]:
+        """The line of the first build and of the second."""
+        return self.first, self.second
 
     @property
     def is_changed(self) -> bool:
@@ -129,7 +135,8 @@ def find_both(view: View, second: View, architecture: str) -> Compared:
     kernel, other = load_kernel(view), load_kernel(second)
     return _compare(
         (kernel, _launched(view, architecture)), (other.text, _launched(second, architecture)),
-        "The kernels of both scenes, each as it is launched.", (kernel.name, other.name), other,
+        "The kernels of both scenes, each as it is launched. Lines that are the same or alike are "
+        "beside each other.", (kernel.name, other.name), other,
     )  # fmt: skip
 
 
@@ -171,8 +178,9 @@ def _pairs(
             last = line or last
             new = rows.line or 0 if line is None else 0  # its place among those that it has not
             places.setdefault((rows.line is None, last, new), [None, None])[side] = rows
-    for _, (left, right) in sorted(places.items(), key=lambda one: one[0]):
-        yield LinePair(left, right)
+    both = set(same.values())
+    for (is_none, line, new), (left, right) in sorted(places.items(), key=lambda one: one[0]):
+        yield LinePair(left, right, is_none or (not new and (line in both or left is None)))
 
 
 def _counts(rows: LineRows | None) -> Mapping[str, int]:

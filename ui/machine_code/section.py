@@ -212,7 +212,7 @@ def pairs_html(
     """Lines of two builds in two columns; on a phone one below the other."""
     heads = "".join(f"<p class='head'>{in_code(one)}</p>" for one in compared.names)
     cells = "".join(
-        f"<div class='pair'>{_cell(one.first, draw)}{_cell(one.second, draw)}</div>"
+        f"<div class='pair'>{''.join(_cell(one, rows, draw) for rows in one.sides)}</div>"
         for one in pairs
     )
     return f"<div class='pairs'><div class='pair'>{heads}</div>{cells}</div>"
@@ -223,8 +223,9 @@ def in_code(text: str) -> str:
     return re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(text))
 
 
-def _cell(rows: LineRows | None, draw: Callable[[LineRows], str]) -> str:
-    return f"<ul><li>{draw(rows) if rows else 'No instruction.'}</li></ul>"
+def _cell(pair: LinePair, rows: LineRows | None, draw: Callable[[LineRows], str]) -> str:
+    without = "No instruction." if pair.is_in_both else "No such line."
+    return f"<ul><li>{draw(rows) if rows else without}</li></ul>"
 
 
 def draw_line(compiled: Compiled, line: int) -> None:

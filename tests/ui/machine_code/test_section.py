@@ -114,6 +114,8 @@ def test_the_kernels_of_two_scenes_are_compared() -> None:
     assert not app.exception
     said = html(app)
     assert "<p class='head'>naive</p><p class='head'>tiled</p>" in said
+    assert "Lines that are the same or alike are beside each other." in said
+    assert "No such line." in said
     naive, tiled = (opening_view(name) for name in ("naive", "tiled"))
     found = find_both(recording_key(naive), recording_key(tiled), "sm_90")
     for side, view in (("first", naive), ("second", tiled)):
