@@ -11,14 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpu.compare import with_simulated
 from gpu.comparison import Comparison, KernelResult, comparison_from
 from gpu.cuda.microbenchmarks.ceilings import Ceilings
 from gpu.cuda.microbenchmarks.latency import Latency
 from gpu.cuda.microbenchmarks.limits import Limits
+from gpu.predicted_counters import RETRIES
 from gpu.recorded import newest
 from simulator.observers.counters import FIELDS
-from ui.gpu_charts import counters, latency, roofline
+from ui.gpu_charts import counters, latency, performance, roofline
 from ui.gpu_charts.label_placement import GAP, LabelPosition, View, place_labels
+from ui.run.compute import predict_compiled_counters
 
 CANNED = Path(__file__).parent.parent / "gpu" / "comparison.json"
 PROFILE = Path(__file__).parent.parent / "simulator" / "h200_profile.json"
@@ -219,7 +222,7 @@ def profiled(comparison: Comparison) -> Comparison:
 def test_predicted_and_measured_lie_on_one_another_where_they_agree(profiled: Comparison) -> None:
     measured, predicted = counters.draw_counts(profiled, "Global sectors").data
     assert (measured.name, predicted.name) == (
-        "measured by the hardware", "predicted by the simulator",
+        "measured by the hardware", "predicted for the source",
     )  # fmt: skip
     assert list(measured.x) == list(predicted.x)
     ring = predicted.marker.size - 2 * predicted.marker.line.width
@@ -273,6 +276,46 @@ def test_a_difference_has_its_reason_from_the_counters(
     assert counters.explain(dataclasses.replace(comparison, kernels=kernels), "Global sectors") == [
         "Measured and predicted agree within 2% for every kernel shown."
     ]
+
+
+def test_what_is_predicted_of_the_machine_code_is_what_was_measured() -> None:
+    """Of two kernels that an H200 counted; of one of them the copies are not known."""
+    whole = next(one for one in newest().comparisons if one.size == (1024, 1024, 1024))
+    chosen = performance.choose_kernels(whole, {"transposed:TILE=32", "anyshape"})
+    shown = with_simulated(chosen, lambda *_: None)
+    found = {
+        one.name: predict_compiled_counters(
+            one.name, one.source or "", tuple(one.defines.items()), shown.size, "sm_90"
+        )
+        for one in shown.kernels
+    }
+    builds = {name: one for name, one in found.items() if one is not None}
+    transposed = next(one for one in shown.kernels if one.name == "transposed:TILE=32")
+    count = "Shared wavefronts"
+    made = counters.build_count(transposed, count, builds)
+    source = counters.predicted_count(transposed, count)
+    measured = counters.measured_count(transposed, count)
+    assert made is not None
+    assert source is not None
+    assert measured is not None
+    assert made.is_least
+    assert made.value <= measured < 1.01 * made.value < 0.3 * source
+    figure = counters.draw_counts(shown, count, builds=builds)
+    assert [one.name for one in figure.data] == [
+        "measured by the hardware", "predicted for the machine code", "predicted for the source",
+    ]  # fmt: skip
+    assert list(figure.data[1].x)[:1] == [made.value]
+    text = f"at least {performance.format_count(made.value)}"
+    assert f"{text} predicted for the machine code" in counters.describe(shown, count, builds)
+    rows = {row["Kernel"]: row for row in counters.build_table(shown, builds)}
+    column = f"{count}, predicted for the machine code"
+    names = ("transposed, TILE 32", "anyshape")
+    assert [rows[name][column] for name in names] == [text, "unknown"]
+    counted, retried, unknown = counters.explain_builds(shown, count, builds)
+    assert "the hardware counted 100.1% of what is predicted" in counted
+    assert retried.startswith(RETRIES)
+    assert unknown.startswith("Of anyshape nothing is predicted")
+    assert counters.explain_builds(shown, count, {}) == []
 
 
 def test_without_counters_nothing_is_explained(comparison: Comparison) -> None:

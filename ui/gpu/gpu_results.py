@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +35,7 @@ from ui.gpu_charts.gpu_page_charts import CHARTS, ChartData, ComparisonChart, dr
 from ui.gpu_charts.performance import Pair
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers
-from ui.run.compute import predict_counters
+from ui.run.compute import predict_compiled_counters, predict_counters
 from ui.web_page.plain_text import plain_text
 
 FEW_KERNELS = ("few_rows", "few_columns")
@@ -64,6 +65,19 @@ def predict_elsewhere(
         return answers().ask(predict_counters, *asked)
     except WorkerLostError as error:
         raise NotPredictedError(str(error)) from None
+
+
+def predict_builds(comparison: Comparison) -> counters.Builds:
+    """What is predicted of the machine code of the kernels whose counters a run read."""
+    found = {}
+    for kernel in counters.profiled_kernels(comparison):
+        defines = tuple(sorted(kernel.defines.items()))
+        with contextlib.suppress(NotPredictedError, WorkerLostError):
+            found[kernel.name] = answers().ask(
+                predict_compiled_counters, kernel.name, kernel.source or "", defines,
+                comparison.size, comparison.device.architecture,
+            )  # fmt: skip
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def is_of_few(comparison: Comparison) -> bool:
@@ -157,13 +171,14 @@ def show_comparison(
         show_limits(limits, key)
     with st.spinner("The simulator counts each launch's transactions …"):
         comparison = with_simulated(comparison, lambda *_: None, predict_elsewhere)
+        builds = predict_builds(comparison)
     data = replace(data, comparison=comparison)
     for chart in charts:
         if chart.needs_simulated:
             with tabs[chart.tab]:
                 show_chart(chart, data, key)
     with tabs[COUNTERS]:
-        show_counters(comparison, pair, key)
+        show_counters(comparison, builds, pair, key)
     show_tables(comparison)
 
 
@@ -214,7 +229,7 @@ def show_tables(comparison: Comparison) -> None:
         )
 
 
-def show_counters(comparison: Comparison, pair: Pair, key: str) -> None:
+def show_counters(comparison: Comparison, builds: counters.Builds, pair: Pair, key: str) -> None:
     """Show predicted beside measured counters and why they differ, if the run read any."""
     if not counters.profiled_kernels(comparison):
         st.markdown(
@@ -224,14 +239,16 @@ def show_counters(comparison: Comparison, pair: Pair, key: str) -> None:
         return
     for count in counters.COUNTS:
         st.subheader(count, anchor=False)
-        for sentence in counters.explain(comparison, count):
+        said = counters.explain(comparison, count)
+        for sentence in (*said, *counters.explain_builds(comparison, count, builds)):
             st.markdown(sentence)
         st.plotly_chart(
-            counters.draw_counts(comparison, count, text_colour(), pair), key=f"{key}_{count}",
-            config=CHART_CONFIG, alt=f"{count}. {counters.describe(comparison, count)}",
+            counters.draw_counts(comparison, count, text_colour(), pair, builds),
+            key=f"{key}_{count}", config=CHART_CONFIG,
+            alt=f"{count}. {counters.describe(comparison, count, builds)}",
         )  # fmt: skip
     st.table(
-        counters.build_table(comparison), border="horizontal",
+        counters.build_table(comparison, builds), border="horizontal",
         alt="Predicted and measured counters of the kernels shown",
     )  # fmt: skip
 

@@ -9,19 +9,26 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from gpu.comparison import Comparison, KernelResult
-from gpu.predicted_counters import global_sectors, shared_wavefronts
+from gpu.predicted_counters import (
+    RETRIES,
+    CompiledPrediction,
+    global_sectors,
+    shared_wavefronts,
+)
 from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
 from ui.gpu_charts.performance import NO_PAIR, Pair
 
 CountFunction = Callable[[Mapping[str, int]], int | None]
+Builds = Mapping[str, CompiledPrediction]  # by kernel, of which machine code is recorded
 
 COUNTS: Mapping[str, CountFunction] = {
     "Global sectors": global_sectors,
     "Shared wavefronts": shared_wavefronts,
 }
-# Pixels: where the two agree, a diamond is within a ring, and both are seen.
-RING_SIZE, DIAMOND_SIZE = 22, 11
+NO_BUILDS: Builds = {}
+# Pixels: where all agree, a diamond is on a bar within a ring, and each is seen.
+RING_SIZE, BAR_SIZE, DIAMOND_SIZE = 22, 17, 11
 
 AGREEMENT = 0.02  # predicted and measured agree when they differ by no more, as a share
 
@@ -45,13 +52,41 @@ def measured_count(kernel: KernelResult, count: str) -> int | None:
     return COUNTS[count](kernel.counters or {})
 
 
-def draw_counts(
-    comparison: Comparison, count: str, ink: str = rows.INK, pair: Pair = NO_PAIR
-) -> go.Figure:
-    """Draw an entry of COUNTS for each kernel: predicted a ring, measured a diamond; log scale.
+@dataclass(frozen=True, slots=True)
+class BuildCount:
+    """What a kernel's machine code asks of memory, as predicted."""
 
-    A line joins the two, so that its length is the difference. An unknown count has no marker;
-    the text above the row says which is unknown.
+    value: int
+    is_least: bool  # whether the hardware may count more
+
+    @property
+    def text(self) -> str:
+        """The number, and whether it is the least."""
+        return f"{'at least ' if self.is_least else ''}{performance.format_count(self.value)}"
+
+
+def build_count(kernel: KernelResult, count: str, builds: Builds) -> BuildCount | None:
+    """An entry of COUNTS of a kernel's machine code, None where it is not known."""
+    build = builds.get(kernel.name)
+    if build is None:
+        return None
+    known = {name: value for name, value in build.counters.items() if value is not None}
+    value = COUNTS[count]({**known, **build.at_least})
+    return None if value is None else BuildCount(value, COUNTS[count](known) is None)
+
+
+def draw_counts(
+    comparison: Comparison,
+    count: str,
+    ink: str = rows.INK,
+    pair: Pair = NO_PAIR,
+    builds: Builds = NO_BUILDS,
+) -> go.Figure:
+    """Draw an entry of COUNTS for each kernel, on a log scale.
+
+    Predicted of the source is a ring, of the machine code a bar, measured a diamond. A line joins
+    ring and diamond, so that its length is the difference. An unknown count has no marker; the
+    text above the row says which is unknown.
     """
     shown = [
         kernel for kernel in profiled_kernels(comparison) if predicted_count(kernel, count) != 0
@@ -60,13 +95,18 @@ def draw_counts(
     figure = go.Figure()
     measured = [measured_count(kernel, count) for kernel in shown]
     predicted = [predicted_count(kernel, count) for kernel in shown]
+    made = [build_count(kernel, count, builds) for kernel in shown]
+    built = [None if one is None else one.value for one in made]
     for name, symbol, size, values in (
         ("measured by the hardware", "diamond", DIAMOND_SIZE, measured),
-        ("predicted by the simulator", "circle-open", RING_SIZE, predicted),
+        *([("predicted for the machine code", "line-ns", BAR_SIZE, built)] if any(made) else []),
+        ("predicted for the source", "circle-open", RING_SIZE, predicted),
     ):
         figure.add_scatter(
             x=values, y=numbers, mode="markers", name=name,
-            marker={"symbol": symbol, "size": size, "color": ink, "line": {"width": 2.5}},
+            marker={
+                "symbol": symbol, "size": size, "color": ink, "line": {"width": 2.5, "color": ink},
+            },
             customdata=[performance.kernel_label(kernel) for kernel in shown],
             hovertemplate="%{customdata}: %{x:,}<extra>" + name + "</extra>",
         )  # fmt: skip
@@ -88,12 +128,12 @@ def draw_counts(
     )
     title = f"{count.lower()} of one launch"
     rows.draw_log_axis(figure, title, ink, dtick=1, exponentformat="SI")
-    rows.place_legend(figure, ink)
+    rows.place_legend(figure, ink, len(figure.data) * rows.LEGEND_HEIGHT // 2)
     return figure
 
 
 def _row_text(kernel: KernelResult, count: str) -> str:
-    """Measured as a share of predicted, or which of the two is unknown."""
+    """Measured as a share of predicted for the source, or which of the two is unknown."""
     predicted, measured = predicted_count(kernel, count), measured_count(kernel, count)
     unknown = [
         f"{name} unknown"
@@ -183,6 +223,35 @@ def explain(comparison: Comparison, count: str) -> list[str]:
     return sentences
 
 
+def explain_builds(comparison: Comparison, count: str, builds: Builds) -> list[str]:
+    """Sentences on what is predicted of the machine code; [] with none of any kernel shown."""
+    compared = [kernel for kernel in profiled_kernels(comparison) if predicted_count(kernel, count)]
+    made = [(kernel, build_count(kernel, count, builds)) for kernel in compared]
+    known = [
+        (measured, one)
+        for measured, one in ((measured_count(kernel, count), one) for kernel, one in made)
+        if measured is not None and one is not None and one.value
+    ]
+    if not known:
+        return []
+    shares = [measured / one.value for measured, one in known]
+    least, most = f"{min(shares):.1%}", f"{max(shares):.1%}"
+    counted = least if least == most else f"{least} to {most}"
+    sentences = [
+        "With the instructions of the **machine code** instead, as many and as wide as the "
+        f"compiler made them, the hardware counted {counted} of what is predicted."
+    ]
+    if any(one.is_least for _, one in known):
+        sentences.append(f"{RETRIES} Of stores, what is predicted is therefore the least.")
+    sentences += [
+        f"Of {performance.phrase(kernel)} nothing is predicted for the machine code: "
+        f"{builds[kernel.name].reasons[0]}"
+        for kernel, one in made
+        if one is None and kernel.name in builds
+    ]
+    return sentences
+
+
 def _is_less(share: float | None) -> bool:
     """Whether a share is known and less than all."""
     return share is not None and share < 1 - AGREEMENT
@@ -201,8 +270,11 @@ def _list(differences: Sequence[Difference], count: str) -> str:
     return text
 
 
-def build_table(comparison: Comparison) -> list[dict[str, str]]:
-    """Build a row for each kernel: each count predicted, measured, and measured over predicted."""
+def build_table(comparison: Comparison, builds: Builds = NO_BUILDS) -> list[dict[str, str]]:
+    """Build a row for each kernel: each count predicted, measured, and measured over predicted.
+
+    With builds, there is what is predicted of the machine code, too.
+    """
     table = []
     for kernel in profiled_kernels(comparison):
         row = {"Kernel": performance.kernel_label(kernel)}
@@ -213,6 +285,11 @@ def build_table(comparison: Comparison) -> list[dict[str, str]]:
                 f"{count}, measured": performance.format_count(hardware),
                 f"{count}, measured over predicted": _ratio(hardware, simulated),
             }
+            if builds:
+                made = build_count(kernel, count, builds)
+                row[f"{count}, predicted for the machine code"] = (
+                    "unknown" if made is None else made.text
+                )
         table.append(row)
     return table
 
@@ -224,11 +301,15 @@ def _ratio(hardware: int | None, simulated: int | None) -> str:
     return f"{hardware / simulated:.1%}" if simulated else "–"
 
 
-def describe(comparison: Comparison, count: str) -> str:
+def describe(comparison: Comparison, count: str, builds: Builds = NO_BUILDS) -> str:
     """Describe the chart in words, for screen readers."""
-    return "; ".join(
-        f"{performance.kernel_label(kernel)}: "
-        f"{performance.format_count(predicted_count(kernel, count))} predicted, "
-        f"{performance.format_count(measured_count(kernel, count))} measured"
-        for kernel in profiled_kernels(comparison)
-    )
+    parts = []
+    for kernel in profiled_kernels(comparison):
+        made = build_count(kernel, count, builds)
+        of_build = f"{made.text} predicted for the machine code, " if made else ""
+        parts.append(
+            f"{performance.kernel_label(kernel)}: "
+            f"{performance.format_count(predicted_count(kernel, count))} predicted, {of_build}"
+            f"{performance.format_count(measured_count(kernel, count))} measured"
+        )
+    return "; ".join(parts)

@@ -16,8 +16,15 @@ from typing import Any
 import numpy as np
 from plotly.io.json import to_json_plotly
 
+from compiler.recorded import recorded
 from gpu import bits
-from gpu.predicted_counters import Lines, predict, predict_lines
+from gpu.predicted_counters import (
+    CompiledPrediction,
+    Lines,
+    predict,
+    predict_compiled,
+    predict_lines,
+)
 from gpu.trace.instrument import instrument
 from gpu.trace.recorded import traces_of_one_gpu_first
 from simulator import (
@@ -193,6 +200,21 @@ def predict_counters_of_lines(
 ) -> Lines:
     """The same counters, of each line of the kernel. Raises NotPredictedError."""
     return predict_lines(name, text, dict(defines), size)
+
+
+def predict_compiled_counters(
+    name: str,
+    text: str,
+    defines: tuple[tuple[str, str], ...],
+    size: tuple[int, int, int],
+    architecture: str,
+) -> CompiledPrediction | None:
+    """The same counters as a GPU counts the machine code, None where that is not recorded.
+
+    Raises NotPredictedError.
+    """
+    code = recorded(text, architecture)
+    return None if code is None else predict_compiled(code, name, text, dict(defines), size)
 
 
 def show_reads(text: str, kernel: str, defines: tuple[tuple[str, str], ...]) -> str:
