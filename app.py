@@ -72,11 +72,10 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     from ui.glossary import route as glossary_route
     from ui.jobs.cluster import ClusterError
     from ui.jobs.process_memory import limit_fragments
-    from ui.run.executor import executor
     from ui.serving import hosts
     from ui.serving.log_rate_limit import limit_log_rate
     from ui.serving.preload import preload
-    from ui.serving.start import StartError, check_limits, check_worker
+    from ui.serving.start import StartError, check_limits, check_worker, start_worker
     from ui.serving.while_serving import while_serving
     from ui.user_kernel import editor
     from ui.web_page.index_page import routes
@@ -86,9 +85,9 @@ elif __name__ != "__mp_main__":  # imported by `streamlit run`, for the server; 
     try:
         middleware = hosts.middleware()
         check_limits()
-        executor()  # its first process starts while this one imports
+        answer = start_worker()  # while this process imports
         preload()
-        check_worker()
+        check_worker(answer)
     except (ClusterError, StartError) as error:
         sys.exit(f"error: {error}")
     app = st.App(

@@ -130,7 +130,7 @@ def test_a_worker_that_does_not_start_is_told(
     monkeypatch.setattr(start, "executor", lambda: Broken(error))
     monkeypatch.setattr(start, "PATIENCE", 0.0)
     with pytest.raises(StartError, match=sentence):
-        start.check_worker()
+        start.check_worker(start.start_worker())
 
 
 @pytest.mark.parametrize("name", ["https://class.example.org", "class.example.org:8501", "a*.org"])

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import multiprocessing
 import threading
+from concurrent.futures import Future
 from contextlib import suppress
+from typing import Any
 
 from ui.jobs.cluster import Cluster
+from ui.run.compute import place
 from ui.run.executor import executor, worker_count
 
 try:
@@ -42,13 +45,20 @@ def check_limits() -> None:
     _check_semaphores(SEMAPHORES * count)
 
 
-def check_worker() -> None:
-    """Wait for a worker process's first answer; a cluster's may come later. Raises StartError."""
-    workers = executor()
-    if isinstance(workers, Cluster):
+def start_worker() -> Future[Any]:
+    """The first answer of the first worker process, which imports for it what a scene needs.
+
+    Raises ClusterError.
+    """
+    return executor().submit(place, abs, 0)
+
+
+def check_worker(answer: Future[Any]) -> None:
+    """Wait for start_worker's answer; a cluster's may come later. Raises StartError."""
+    if isinstance(executor(), Cluster):
         return
     try:
-        workers.submit(abs, 0).result(PATIENCE)
+        answer.result(PATIENCE)
     except TimeoutError:
         for process in multiprocessing.active_children():
             process.terminate()  # or this one would wait for it at its end
