@@ -49,6 +49,8 @@ STRETCH = 3.5  # a cell of a map without numbers, its longer side by its shorter
 PAST = 0.45  # of a tile's colour, that of a tile that was used before
 CORNER_WIDTH = 7.0  # of a small letter, what bars of loads need left of B at least
 NOTE = 1.3  # of a number's height, the field behind one that is written on C
+TIP = 7.0  # pixels, from that field to the cell that it points at
+NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)
 ARROW = 9.0  # pixels, the head of the path along K
 
 
@@ -77,7 +79,9 @@ class GlobalMemoryPanel:
         )  # fmt: skip
         self._note = self._place_note()
         self._cell_lines, self._focus_lines = self._draw_cell_lines(), self._draw_focus_lines()
-        self._block_bounds = _bounds(self._maps[product.C], np.flatnonzero(self._block))
+        numbers = np.flatnonzero(self._block)
+        self._block_box = _box_around(self._maps[product.C], numbers) if numbers.size else NOWHERE
+        self._block_bounds = box(*self._block_box) if numbers.size else ""
 
     def _place_with_bars(self, areas: Areas) -> tuple[dict[str, Cells], Rectangle]:
         """The cells of A, B and C, and the room for bars: left of B, or where that is small below.
@@ -191,12 +195,12 @@ class GlobalMemoryPanel:
             words(cells.centres(), self._reader.texts(step, self._arrays[name]),
                   self._sizes[name], self._palette.ink, meta="far numbers")
             for name, cells in self._maps.items() if self._sizes[name]
-        ] + self._write_note(step)  # fmt: skip
+        ] + self._write_note(step) + self._write_share(step)  # fmt: skip
 
     def _place_note(self) -> Rectangle | None:
         """Where the focused thread's value in C is written, if no number has room in C's cells.
 
-        It is under the thread's cell, or above it where C ends.
+        It is under the thread's cell, or above it where C ends, and points at it.
         """
         name, focus, size = self._product.C, focus_cell(self._model), self._letters.number
         if focus is None or self._sizes[name]:
@@ -206,8 +210,8 @@ class GlobalMemoryPanel:
         longest = self._reader.longest(self._arrays[name])
         width, height = number_width(longest, size), NOTE * size
         left = min(left, cells.right - width)
-        below = bottom + GAP / 2
-        top = below if below + height <= cells.bottom else top - GAP / 2 - height
+        below = bottom + TIP
+        top = below if below + height <= cells.bottom else top - TIP - height
         has_room = left >= cells.left - 1 and top >= cells.top - 1
         return Rectangle(left, top, left + width, top + height) if has_room else None
 
@@ -231,6 +235,31 @@ class GlobalMemoryPanel:
             words([middle], [self._noted(step)], self._letters.number, self._palette.ink,
                   "middle right", meta="stored")
         ]  # fmt: skip
+
+    def _write_share(self, step: Step) -> list[Trace]:
+        """How much of its sums the block has by now, on its tile of C, which that tints."""
+        left, top, right, bottom = self._block_box
+        share, size = self._shares[step.number], self._letters.small
+        if right - left < text_width("100%", size) or bottom - top < ROW * size:
+            return []
+        is_shown = share and step.stored.get(self._product.C) is None
+        return [
+            words([((left + right) / 2, bottom - ROW / 2 * size)],
+                  [f"{share:.0%}" if is_shown else ""], size, self._palette.ink, family=SANS)
+        ]  # fmt: skip
+
+    def _draw_note(self) -> str:
+        """The field of the value in C, with a tip at the focused thread's cell."""
+        focus, note = focus_cell(self._model), self._note
+        if focus is None or note is None:
+            return ""
+        left, top, right, bottom = self._maps[self._product.C].box(*focus)
+        edge, tip = (note.top, bottom) if note.top > top else (note.bottom, top)
+        x = min(max((left + right) / 2, note.left + TIP / 2), note.right - TIP / 2)
+        return box(*astuple(note)) + (
+            f"M{px(x - TIP / 2)},{px(edge)}L{px((left + right) / 2)},{px(tip)}"
+            f"L{px(x + TIP / 2)},{px(edge)}Z"
+        )
 
     def shapes(self, step: Step) -> list[Shape]:
         """The tiles, those that are moved or multiplied, C's cells, and what the block touches."""
@@ -259,8 +288,8 @@ class GlobalMemoryPanel:
             outline(own, palette.focus, 3),
             outline(self._focus_lines, palette.focus, 2),
             outline(self._path_along_k(step), palette.faint, 1.5, palette.faint),
-            outline(box(*astuple(self._note)) if self._note is not None and self._noted(step)
-                    else "", palette.focus, 2, palette.focus_fill, "below"),
+            outline(self._draw_note() if self._noted(step) else "", palette.focus, 2,
+                    palette.focus_fill, "below"),
             outline(self._racing(step), palette.focus, 3, dash="dot"),
             outline(self._wrong(step), palette.focus, 0, palette.focus),
         ]  # fmt: skip

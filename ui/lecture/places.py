@@ -16,13 +16,17 @@ from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import Phase, SceneModel
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.palette import Palette
-from ui.drawing.paths import box
+from ui.drawing.paths import box, px
 from ui.drawing.sheet import Panel, Rectangle
 from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
 from ui.lecture.letters import Letters, markup, text_width
 
 BAR = 0.62  # of its letter's height, a bar with its words at its right
 TALLEST = 5.0  # of its letter's height, one with its words above it, at most
+TICKS = 4  # parts that a bar's scale has
+TICK = 5.0  # pixels
+WAIT = 0.45  # of a small letter, the height of a bar as long as the wait for a value
+LEAST_WAIT = 4.0  # of a name's letter, the longer one's length at least
 
 
 class PlacesPanel(Panel[Step]):
@@ -55,43 +59,65 @@ class PlacesPanel(Panel[Step]):
         self._size = size if self._has_words_above else letters.small
         self._line = each if self._has_words_above else 1.35 * self._size
         self._top = area.bottom - self._rows * self._line
+        self._waits = self._draw_waits()
 
-    def static(self) -> list[Trace]:
-        """The names, and how long a value takes from each place."""
-        palette, letters = self._palette, self._letters
-        launch, block = self._model.recording.launch, self._model.recording.block
-        waits = latencies()
+    def _titles(self) -> list[tuple[Rectangle, str, str]]:
+        """For each place the line of its name, the name, and how long a value takes from there."""
+        letters, launch = self._letters, self._model.recording.launch
         far_wait, chip_wait = "large and far", "small and near"
-        if waits is not None:
-            far_wait, chip_wait = (
-                f"{text}: {cycles} cycles"
-                for text, cycles in zip(("far", "near"), waits, strict=True)
-            )
-        name = f"On the chip: block {format_index(block, launch.grid)}"
+        if (waits := latencies()) is not None:
+            far_wait, chip_wait = f"far: {waits[0]} cycles", f"near: {waits[1]} cycles"
+        name = f"On the chip: block {format_index(self._model.recording.block, launch.grid)}"
         if self._has_grid:
             name, chip_wait = "The grid and the GPU", ""
-        traces = []
+        found = []
         for frame, title, wait in (
             (self._far, "Global memory", far_wait), (self._chip, name, chip_wait)
         ):  # fmt: skip
-            y = frame.top + 0.5 * TITLE * letters.name
-            left, right = frame.left + 0.7 * letters.name, frame.right - 0.7 * letters.name
-            width = right - left
-            if text_width(title, letters.name, True) > width:
-                title = title.partition(":")[0]
-            taken = text_width(title, letters.name, True)
-            if taken + text_width(wait, letters.small) + letters.name > width:
-                wait = wait.rpartition(": ")[2]
-            if taken + text_width(wait, letters.small) + letters.name > width:
-                wait = ""
-            traces.append(
-                words([(left, y)], [f"<b>{title}</b>"], letters.name, palette.ink, "middle right",
-                      SANS)
+            line = Rectangle(
+                frame.left + 0.7 * letters.name, frame.top, frame.right - 0.7 * letters.name,
+                frame.top + TITLE * letters.name,
             )  # fmt: skip
-            traces.append(
-                words([(right, y)], [wait], letters.small, palette.faint, "middle left", SANS)
+            if text_width(title, letters.name, True) > line.width:
+                title = title.partition(":")[0]
+            free = line.width - text_width(title, letters.name, True) - letters.name
+            wordings = wait, wait.rpartition(": ")[2], ""
+            wait = next(
+                one for one in wordings if text_width(one, letters.small) <= free or not one
             )
+            found.append((line, title, wait))
+        return found
+
+    def static(self) -> list[Trace]:
+        """The names, how long a value takes from each place, and what a whole bar is."""
+        palette, letters = self._palette, self._letters
+        traces = []
+        for line, title, wait in self._titles():
+            y = (line.top + line.bottom) / 2
+            traces += [
+                words([(line.left, y)], [f"<b>{title}</b>"], letters.name, palette.ink,
+                      "middle right", SANS),
+                words([(line.right, y)], [wait], letters.small, palette.faint, "middle left", SANS),
+            ]  # fmt: skip
         return traces
+
+    def _draw_waits(self) -> str:
+        """Bars as long as a value takes from each place, at one scale; none without room."""
+        letters, waits = self._letters, latencies()
+        if waits is None or self._has_grid:
+            return ""
+        titles, gap = self._titles(), 0.6 * letters.name
+        far, title, _ = titles[0]
+        ends = [line.right - text_width(wait, letters.small) - gap for line, _, wait in titles]
+        longest = ends[0] - far.left - text_width(title, letters.name, True) - gap
+        if not all(wait for *_, wait in titles) or longest < LEAST_WAIT * letters.name:
+            return ""
+        y, half = (far.top + far.bottom) / 2, WAIT / 2 * letters.small
+        tops = [line.top - far.top + y for line, *_ in titles]
+        return "".join(
+            box(end - longest * wait / max(waits), top - half, end, top + half)
+            for end, wait, top in zip(ends, waits, tops, strict=True)
+        )
 
     def changing(self, step: Step) -> list[Trace]:
         """The counts above the bars, or at their right: only texts change."""
@@ -130,8 +156,18 @@ class PlacesPanel(Panel[Step]):
             found.append((whole, bar, text))
         return found
 
+    def _draw_ticks(self, bars: list[Rectangle]) -> str:
+        """The scale that all bars have, as ticks at their feet."""
+        if not self._has_words_above:
+            return ""
+        return "".join(
+            f"M{px(x)},{px(one.bottom)}V{px(one.bottom - TICK)}"
+            for one in bars
+            for x in (one.left + one.width * i / TICKS for i in range(1, TICKS))
+        )
+
     def shapes(self, step: Step) -> list[Shape]:
-        """Both frames, and the bars."""
+        """Both frames, the bars with their scale, and the waits."""
         palette = self._palette
         bars = self._bars(step)
         first, second = (bars[0][1], bars[1][1]) if len(bars) == BARS else (None, bars[0][1])
@@ -141,6 +177,8 @@ class PlacesPanel(Panel[Step]):
             outline("".join(_frame(whole) for whole, *_ in bars), palette.line, 1, palette.cell),
             outline("" if first is None else _frame(first), palette.faint, 0, palette.line),
             outline(_frame(second), palette.ink, 0, palette.phases[Phase.LOAD]),
+            outline(self._draw_ticks([whole for whole, *_ in bars]), palette.ink, 1),
+            outline(self._waits, palette.line, 0, palette.faint),
         ]
 
 

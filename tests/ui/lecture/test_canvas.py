@@ -79,7 +79,7 @@ def test_the_bars_are_as_long_as_what_the_block_has_loaded(query: dict[str, Any]
             [expected[0].replace(" loads", ""), *expected[1:]],
         )  # as there is room
         for shape, count in zip(
-            panel.shapes(step)[3:], (naive[step.number], loads[step.number]), strict=True
+            panel.shapes(step)[3:5], (naive[step.number], loads[step.number]), strict=True
         ):
             for left, _, right, _ in seen(shape):
                 if count:
@@ -90,12 +90,13 @@ def test_the_bars_are_as_long_as_what_the_block_has_loaded(query: dict[str, Any]
 def test_what_a_value_costs_is_what_a_gpu_measured() -> None:
     limits = newest().limits
     assert limits is not None
-    texts = {
-        text for trace in of_query(kernel="tiled").panel(PlacesPanel).static()
-        for text in trace["text"]
-    }  # fmt: skip
+    lecture = of_query(kernel="tiled")
+    panel = lecture.panel(PlacesPanel)
+    texts = {text for trace in panel.static() for text in trace["text"]}
     assert f"far: {limits.latency.dram:.0f} cycles" in texts
     assert any(text.endswith(f"{limits.latency.shared:.0f} cycles") for text in texts)
+    far, near = (right - left for left, _, right, _ in seen(panel.shapes(lecture.steps[0])[-1]))
+    assert far / near == pytest.approx(limits.latency.dram / limits.latency.shared, rel=0.05)
 
 
 @EACH_QUERY
@@ -334,4 +335,7 @@ def test_a_stored_value_is_read_in_c_whether_or_not_its_cells_have_room(
     else:  # each cell has its number
         assert not notes
         cell = (tile + thread) * size + tile + thread
-        assert panel.changing(store)[-1]["text"][cell] == value
+        numbers = [one["text"] for one in panel.changing(store) if one.get("meta") == "far numbers"]
+        assert numbers[-1][cell] == value
+    shares = [panel.changing(step)[-1]["text"] for step in (lecture.steps[store.number - 1], store)]
+    assert shares == [["100%"], [SPACE]]  # of the tile's sums
