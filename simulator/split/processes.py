@@ -7,11 +7,13 @@ import os
 import pickle
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from pathlib import Path
 
 from simulator.guard import end_with_parent
 from simulator.language.errors import LaunchError
@@ -48,19 +50,28 @@ def simulate_in_processes(
 
     Raises NotSplitError for a launch that one process has to run, and what `simulate` raises.
     """
+    futures: list[Future[Part]] = []
     with _processes(kernel, launch, jobs) as pool:
 
         def submit(task: PartTask) -> Future[Part]:
             if len(task.blocks) == launch.blocks:
                 raise NotSplitError(f"it runs its {launch.blocks:,} blocks at once")
             with _interrupts_held():
-                return pool.submit(_run, task)
+                futures.append(pool.submit(_run, task))
+            return futures[-1]
 
         try:
             return simulate_in_parts(
                 kernel, launch, submit, jobs, PARTS * jobs, schedule, seconds, on_progress
             )
         except BrokenProcessPool:
+            if all(one.exception() is not None for one in futures if one.done()):
+                raise LaunchError(
+                    f"None of the {jobs} processes has run a part. Each begins by importing the "
+                    "script that starts it: that has to be a file, not standard input, and to "
+                    'launch the kernel below `if __name__ == "__main__":`. Let one process run it, '
+                    "or fewer where memory is short."
+                ) from None
             raise LaunchError(
                 f"One of the {jobs} processes has ended, as it does where memory is short. Each "
                 "takes as much as one alone: let fewer run."
@@ -69,7 +80,11 @@ def simulate_in_processes(
 
 @contextmanager
 def _processes(kernel: Kernel, launch: Launch, jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that have a launch; they are ended, whatever they do, once it is over."""
+    """Processes that have a launch; they are ended, whatever they do, once it is over.
+
+    They read it from a file: what is written to a process that ends as it starts is waited for
+    without end, once it is more than a pipe holds.
+    """
     try:
         pickled = pickle.dumps((kernel, launch))
     except RecursionError:
@@ -77,13 +92,17 @@ def _processes(kernel: Kernel, launch: Launch, jobs: int) -> Iterator[ProcessPoo
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
     most = WINDOWS_PROCESSES if sys.platform == "win32" else jobs
-    pool = ProcessPoolExecutor(min(jobs, most), context, _prepare, (pickled,))
-    try:
-        yield pool
-    finally:
-        for process in set(multiprocessing.active_children()) - before:
-            process.terminate()
-        pool.shutdown(cancel_futures=True)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "launch"
+        path.write_bytes(pickled)
+        del pickled
+        pool = ProcessPoolExecutor(min(jobs, most), context, _prepare, (path,))
+        try:
+            yield pool
+        finally:
+            for process in set(multiprocessing.active_children()) - before:
+                process.terminate()
+            pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -108,11 +127,11 @@ def _interrupts_held() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _prepare(pickled: bytes) -> None:
-    """Prepare a process."""
+def _prepare(path: Path) -> None:
+    """Prepare a process: it runs the launch that is pickled in a file."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
     threading.Thread(target=end_with_parent, daemon=True).start()
-    _launches.append(pickle.loads(pickled))  # noqa: S301 -- from the process that has started this
+    _launches.append(pickle.loads(path.read_bytes()))  # noqa: S301 -- of the one that started this
 
 
 def _run(task: PartTask) -> Part:

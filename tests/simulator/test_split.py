@@ -379,6 +379,20 @@ def test_two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     check_equal(simulate_in_processes(kernel, launch, 2), expected)
 
 
+def test_processes_that_cannot_start() -> None:
+    """More than a pipe holds is not waited for: a script from standard input is not imported."""
+    script = """
+from tests.simulator.test_split import launch_body
+from simulator.split.processes import simulate_in_processes
+simulate_in_processes(*launch_body("x[g] = y[g];", grid=20000), 2)
+"""
+    done = subprocess.run(
+        [sys.executable, "-"], input=script, capture_output=True, text=True, check=False,
+        cwd=ROOT, timeout=60,
+    )  # fmt: skip
+    assert "None of the 2 processes has run a part." in done.stderr.splitlines()[-1]
+
+
 def command(folder: Path, body: str, *options: str, grid: int = 700) -> list[str]:
     file = folder / "k.cu"
     file.write_text(f"{HEAD}{body} }}", encoding="utf-8")
