@@ -215,6 +215,8 @@ def barriers_at_the_end(body: Statement) -> frozenset[Barrier]:
     finds nothing in either form.
     """
     found = frozenset(_at_the_end(body))
+    if not found:  # as most have none there, their statements are not walked for it
+        return found
     every = {one for one in walk(body) if isinstance(one, Barrier)}
     return found if found == every else frozenset()
 
