@@ -13,8 +13,10 @@ from compiler.iteration import Iteration, iterations
 from compiler.machine_code import Instruction, MachineCode
 from compiler.occupancy import CardOccupancy, card_occupancy
 from simulator.frontend.host.launches import find_launches
+from simulator.language.files import with_file_names
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3
+from simulator.terminal.report_text import files_as_json, place_as_json
 
 BLOCKS = (64, 128, 256, 512, 1024)  # threads, where neither the command nor the file says
 
@@ -34,7 +36,7 @@ def occupancies(
 
 
 def as_json(
-    code: MachineCode, kernel: Kernel | None, found: Sequence[CardOccupancy]
+    code: MachineCode, kernel: Kernel | None, text: str, found: Sequence[CardOccupancy]
 ) -> dict[str, Any]:
     """What --json prints; docs/terminal.md names its keys.
 
@@ -47,9 +49,11 @@ def as_json(
         "architecture": code.architecture,
         "compiler": code.compiler,
         "options": list(code.options),
+        "files": files_as_json(text),
         "lines": [
             {
                 "line": line,
+                "place": None if line is None else place_as_json(text, line),
                 "live": None if line is None else live.get(line),
                 "instructions": [
                     {"opcode": one.opcode, "text": one.text, "width": one.width, "group": one.group}
@@ -58,8 +62,13 @@ def as_json(
             }
             for line, instructions in code.lines.items()
         ],
-        "changes": {str(line): [asdict(one) for one in each] for line, each in made.items()},
-        "loops": [_loop_as_json(one) for one in iterations(code)],
+        "changes": {
+            str(line): [
+                asdict(one) | {"in_files": with_file_names(one.sentence, text)} for one in each
+            ]
+            for line, each in made.items()
+        },
+        "loops": [_loop_as_json(one, text) for one in iterations(code)],
         "registers": code.registers,
         "spills": {"stores": code.spill_stores, "loads": code.spill_loads},
         "stack": code.stack_bytes,
@@ -68,10 +77,11 @@ def as_json(
     }
 
 
-def _loop_as_json(one: Iteration) -> dict[str, Any]:
+def _loop_as_json(one: Iteration, text: str) -> dict[str, Any]:
     """An iteration of an innermost loop of the machine code."""
     return {
         "lines": list(one.lines),
+        "places": [place_as_json(text, line) for line in one.lines],
         "instructions": one.instructions,
         "slots": dict(one.slots),
         "multiply_adds": one.multiply_adds,
@@ -96,12 +106,17 @@ def as_text(
         instructions = code.lines.get(line, ())
         if line is None and not instructions:
             continue
-        place = "no line" if line is None else f"line {line}: {written[line - 1].strip()}"
+        place = (
+            "no line"
+            if line is None
+            else f"{with_file_names(f'line {line}', text)}: {written[line - 1].strip()}"
+        )
         listed += ["", place]
         listed += [f"  {summary(instructions)}"] if instructions else []
-        listed += [f"  {one.sentence}" for one in (made.get(line, ()) if line else ())]
+        said = [one.sentence for one in (made.get(line, ()) if line else ())]
+        listed += [f"  {with_file_names(one, text)}" for one in said]
         listed += [f"    {one.group:<13}{one.text}" for one in instructions]
-    loops = [loop_sentence(one) for one in iterations(code)]
+    loops = [with_file_names(loop_sentence(one), text) for one in iterations(code)]
     return "\n".join([*listed, "", *loops, *(occupancy_sentence(one) for one in found)])
 
 

@@ -31,7 +31,7 @@ def machine_code(text: str, kernel: Kernel | None, options: argparse.Namespace) 
         raise UsageError(str(error)) from None
     found = printer.occupancies(code, text, defines, options.block, options.shared)
     if options.json:
-        return json.dumps(printer.as_json(code, kernel, found))
+        return json.dumps(printer.as_json(code, kernel, text, found))
     return str(printer.as_text(code, kernel, text, found))
 
 

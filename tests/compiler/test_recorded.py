@@ -15,6 +15,7 @@ from compiler.iteration import iterations
 from compiler.machine_code import Group, MachineCode
 from compiler.opcodes import opcodes, sentence
 from compiler.recorded import ARCHITECTURES, decode, encode, key, recorded
+from compiler.terminal import as_json, as_text
 from compiler.toolchain import Toolchain
 from simulator.catalogue import whole_catalogue
 from simulator.exercises.exercise import exercises
@@ -123,3 +124,22 @@ def test_the_compiler_makes_what_was_recorded(
     if now.compiler != before.compiler:
         pytest.skip(f"{now.compiler} is here, and {before.compiler} was recorded")
     assert now == before
+
+
+def test_lines_of_several_files_have_their_file() -> None:
+    source = whole_catalogue()["tiled"].source()
+    code = _code("sm_90", "tiled", {})
+    second = source.splitlines()[1:]
+    text = "\n".join(("// ==== file: tiled.cuh ====", *second))
+    found = as_json(code, None, text, ())
+    assert [one["name"] for one in found["files"]] == [None, "tiled.cuh"]
+    assert all(
+        line["place"] == {"file": "tiled.cuh", "line": line["line"] - 1}
+        for line in found["lines"]
+        if line["line"] is not None
+    )
+    assert {one["file"] for loop in found["loops"] for one in loop["places"]} == {"tiled.cuh"}
+    said = as_text(code, None, text, ())
+    first = min(line for line in code.lines if line is not None)
+    assert f"\nline {first - 1} of tiled.cuh: {second[first - 2].strip()}\n" in said
+    assert "loop of lines " in said

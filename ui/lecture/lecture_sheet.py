@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from simulator import Step
+from simulator.language.files import with_file_names
 from simulator.language.tree import Barrier, MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.recording.barriers import absent
@@ -445,7 +446,8 @@ def place_words(model: SceneModel, step: Step) -> list[str]:
         is_within = iteration(model, step, loop) is not None
         if is_within and entry is not None and entry.value is not None:
             texts.append(f"{entry.variable} = {entry.value}")
-    return [*texts, f"line {step.line}"]
+    place = with_file_names(f"line {step.line}", model.recording.kernel.text, keeps_numbers=True)
+    return [*texts, place]
 
 
 def _tile_words(model: SceneModel, step: Step) -> list[str]:

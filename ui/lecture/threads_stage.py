@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator import Step
+from simulator.language.files import with_file_names
 from simulator.language.tree import Barrier, Return
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.barriers import Absent
@@ -75,7 +76,11 @@ class ThreadsStage(StagePanel):
         first = f"⚠ Only {come} of {self.rows.threads} threads reach this barrier."
         lines = list(fit((first,), letters.sentence, width, LINES))
         for group in missing:
-            text = describe_absent(self._model.recording, group)
+            text = with_file_names(
+                describe_absent(self._model.recording, group),
+                self._model.recording.kernel.text,
+                keeps_numbers=True,
+            )
             lines += fit((f"{text[0].upper()}{text[1:]}.",), letters.sentence, width,
                          LINES - len(lines))  # fmt: skip
         return tuple(lines)

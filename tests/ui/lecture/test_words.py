@@ -17,7 +17,7 @@ from ui.drawing.canvas import SPACE
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
-from ui.lecture.lecture_sheet import LectureSheet
+from ui.lecture.lecture_sheet import LectureSheet, place_words
 from ui.lecture.letters import wrap
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.source_window import Row, SourceWindow
@@ -77,6 +77,35 @@ UNORDERED = """__global__ void k(float* A, const float* B, float* C, int M, int 
     s[i] = A[i];
     C[i] = s[63 - i];
 }"""
+
+
+FILES = """#include "a.h"
+__global__ void k(float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float s[64];
+    C[threadIdx.x] = half_of(s, A[threadIdx.x]);
+}
+// ==== file: a.h ====
+__device__ float half_of(float* s, float a) {
+    s[threadIdx.x] = a;
+    if (threadIdx.x < 40) {
+        __syncthreads();
+        a *= 2;
+    }
+    return a + 1;
+}"""
+
+
+def test_lines_of_several_files_have_their_file() -> None:
+    arguments = {name: np.ones((8, 8), np.float32) for name in "ABC"} | dict.fromkeys("MNK", 8)
+    recording = record(compile_kernel(FILES, "k"), Launch((1, 1, 1), (64, 1, 1), arguments))
+    model = build_scene_model(recording, 3)
+    lecture = Lecture(model, Look(), LectureSheet(model, Look()))
+    [barrier] = lecture.steps_of("__syncthreads")
+    said = "go on at line 13 (line 7 of a.h)."
+    assert " ".join(lines(lecture, barrier, 0)).endswith(said)
+    stage = [text for trace in lecture.drawn_stage(barrier)[0] for text in trace.get("text", ())]
+    assert said in html.unescape(" ".join(stage))
+    assert place_words(model, barrier)[-1] == "line 10 (line 4 of a.h)"
 
 
 @pytest.mark.parametrize("thread", [0, 33])

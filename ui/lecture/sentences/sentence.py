@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simulator import Step, narrate
+from simulator.language.files import with_file_names
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.observers.hazards.hazard_kind import HazardKind
@@ -41,8 +42,9 @@ class SentencePanel(Panel[Step]):
     def changing(self, step: Step) -> list[Trace]:
         """The sentences."""
         letters, palette, area = self._letters, self._palette, self._box
-        spoken = fit(self._spoken(step), letters.sentence, area.width,
-                     self._lines)  # fmt: skip
+        text, wordings = self._model.recording.kernel.text, self._spoken(step)
+        named = [with_file_names(one, text, keeps_numbers=True) for one in wordings]
+        spoken = fit((*named, *wordings), letters.sentence, area.width, self._lines)
         texts = [f"<b>{self._subject()}</b>", *map(markup, spoken), *[""] * self._lines]
         height = 1.42 * letters.sentence
         points = [(area.left, area.top + (i + 0.5) * height) for i in range(self._lines + 1)]
