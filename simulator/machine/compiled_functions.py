@@ -1,21 +1,23 @@
 """Functions of CUDA's library as NVRTC 13.0 compiles them: the same operations in the same order.
 
 They give a GPU's bits for finite operands of moderate size; NumPy's own functions, which kernels
-have otherwise, differ from these in the last bit here and there. log of a double begins with the
+have for others, differ from these in the last bit here and there. log of a double begins with the
 hardware's estimate of a reciprocal, here the reciprocal itself: of 65,536 results one differed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from simulator.machine.arithmetic import fma
-from simulator.machine.multifunction_unit import power_of_two
+from simulator.machine.multifunction_unit import cosine, power_of_two, sine
 
 Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
 
 
 def _singles(*bits: int) -> Array:
@@ -105,6 +107,35 @@ def exp(x: Array) -> Array:
     rest = fma(count, -LN2_LOW, fma(count, -LN2_HIGH, near))
     found = np.ldexp(_polynomial(EXP, rest), count.astype(np.int64))
     return np.where(near == x, found, np.exp(x))
+
+
+def quick_expf(x: Array) -> Array:
+    """e to the power of float32 numbers [n] as __expf has it: 2 to that of a rounded product."""
+    return power_of_two(x * LOG2E)
+
+
+# What a kernel's own calls compute for operands like those of which an H100's bits are known, from
+# one number to another: tests/simulator/test_function_bits.py has them; of __expf those of ex2.
+MEASURED: Mapping[str, tuple[Function, float, float]] = {
+    "expf": (expf, -16, 16), "logf": (logf, 2.0**-126, 1), "__expf": (quick_expf, -11, 11),
+    "__sinf": (sine, 0, 2 * math.pi), "__cosf": (cosine, 0, math.pi / 4),
+}  # fmt: skip
+
+
+def as_measured(name: str, other: Function) -> Function:
+    """A function of MEASURED for operands in its range, another one's for all others."""
+    function, lowest, highest = MEASURED[name]
+
+    def either(x: Any) -> Any:
+        is_inside = (lowest <= x) & (x <= highest)
+        if np.all(is_inside):
+            return function(x)[()]
+        beyond = other(x)
+        if not np.any(is_inside):
+            return beyond
+        return np.where(is_inside, function(np.where(is_inside, x, x.dtype.type(1))), beyond)
+
+    return either
 
 
 def sincospi(x: Array) -> tuple[Array, Array]:

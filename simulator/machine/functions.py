@@ -1,10 +1,12 @@
 """CUDA's mathematical functions over NumPy: a value is one number or an array [lanes].
 
 Arguments come in their parameters' types. Where IEEE 754 or C defines the result (fmaf, sqrt,
-division, floor, conversions, __fadd_rn and their kind) it is the GPU's, bit for bit. The others are
-NumPy's or Python's: on 2,048 numbers an H100's were at most 3 units in the last place apart
-(lgammaf near its zeros more), those with two underscores before them up to thousands where the
-result is near 0 (CUDA C++ Programming Guide, mathematical functions appendix, has their errors).
+division, floor, conversions, __fadd_rn and their kind) it is the GPU's, bit for bit. expf, logf,
+__expf, __sinf and __cosf compute as a GPU does for arguments like those of which an H100's bits are
+known (compiled_functions.py). The others are NumPy's or Python's: on 2,048 numbers an H100's were
+at most 3 units in the last place apart (lgammaf near its zeros more), those with two underscores
+before them up to thousands where the result is near 0 (CUDA C++ Programming Guide, mathematical
+functions appendix, has their errors).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from simulator.language.tree import Call
 from simulator.machine.arithmetic import fma, maximum, minimum
 from simulator.machine.bits import BIT_FUNCTIONS
 from simulator.machine.byte_conversions import BYTE_CONVERSIONS
+from simulator.machine.compiled_functions import as_measured
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
 from simulator.machine.short_floats import SHORT_FLOAT_FUNCTIONS
 from simulator.machine.simd import SIMD_FUNCTIONS
@@ -199,16 +202,23 @@ FUNCTIONS: Mapping[str, Function] = {
     "fdividef": np.divide,
     "__fdividef": quick_division,
     "__powf": np.power,
-    "__expf": np.exp,
     "__exp10f": power_of_ten,
     "__logf": np.log,
     "__log2f": np.log2,
     "__log10f": np.log10,
-    "__sinf": np.sin,
-    "__cosf": np.cos,
     "__tanf": np.tan,
     "__tanhf": np.tanh,
     "__saturatef": saturate,
+    **{
+        name: as_measured(name, other)
+        for name, other in (
+            ("expf", np.exp),
+            ("logf", np.log),
+            ("__expf", np.exp),
+            ("__sinf", np.sin),
+            ("__cosf", np.cos),
+        )
+    },
     **ROUNDINGS,
     "__frsqrt_rn": reciprocal_root_once,
     "isnan": np.isnan,

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simulator import Launch, compile_kernel, simulate
 from simulator.language.ctype import Array
-from simulator.machine.compiled_functions import exp, expf, log, logf
+from simulator.machine.compiled_functions import LOG2E, exp, expf, log, logf
 from simulator.machine.multifunction_unit import cosine, power_of_two, sine
 from simulator.machine.random_numbers import normal_double_pair, normal_pair
 from tools.function_bits import EVERY, FUNCTIONS, angles
@@ -61,3 +62,38 @@ def test_one_number_is_one_of_many() -> None:
         ends = np.array([-np.inf, -1e30, 1e30, np.inf], np.float32)
         assert expf(ends).tolist() == [0, 0, np.inf, np.inf]
         assert exp(ends.astype(np.float64)).tolist() == [0, 0, np.inf, np.inf]
+
+
+CALLS = {
+    "expf": ("expf", np.exp), "logf": ("logf", np.log), "ex2": ("__expf", np.exp),
+    "sin": ("__sinf", np.sin), "cos": ("__cosf", np.cos),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_kernels_own_calls_are_the_gpus_where_these_are_known(name: str) -> None:
+    """Beyond the measured operands NumPy's function is called, for the same lanes as well."""
+    call, other = CALLS[name]
+    beyond = np.array([-3, 1e30, np.inf, np.nan, -90, 1e-42], np.float32)
+    if name in ("sin", "cos"):
+        given = angles()[name][::EVERY]
+        expected = {"sin": sine, "cos": cosine}[name](given)
+    else:
+        given = numbers(name, MEASURED["functions"][name]["given"], is_given=True)
+        expected = OURS[name](given)
+    if name == "ex2":  # the product of x and log2(e), of which 2 to the power is measured
+        given = given[np.abs(given) < 11]
+        expected = power_of_two(given * LOG2E)
+    x = np.concatenate([given, beyond])
+    n = x.size
+    text = (
+        f"__global__ void k(float* x, int n) {{ int i = blockIdx.x * 256 + threadIdx.x;"
+        f" if (i < n) x[i] = {call}(x[i]); }}"
+    )
+    launch = Launch((-(-n // 256), 1, 1), (256, 1, 1), {"x": x, "n": n})
+    found = simulate(compile_kernel(text), launch).arrays["x"]
+    assert np.array_equal(found[: given.size], expected)
+    with np.errstate(all="ignore"):
+        after = other(beyond)
+    is_far = slice(1, 5) if name in ("expf", "ex2", "sin", "cos") else slice(0, 4)
+    assert np.array_equal(found[given.size :][is_far], after[is_far], equal_nan=True)
