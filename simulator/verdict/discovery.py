@@ -20,11 +20,11 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import MAX_GRID_THREADS, Dim3
 from simulator.size_expression import WORD, evaluate
-from simulator.verdict.experiment import Experiment, Run, Sizes, small_value
+from simulator.verdict.experiment import COUNTED, Experiment, Run, Sizes, small_value
 from simulator.verdict.fit import Allocated, Fit, compared, expressions, fits
 from simulator.verdict.form import Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.launches import macro_values
-from simulator.verdict.parameters import axes_used
+from simulator.verdict.parameters import axes_used, vector_length
 from simulator.verdict.sizes import tiles_of
 
 MOST_BLOCKS = 4096  # along each axis: more than any size has
@@ -44,6 +44,7 @@ SECONDS = 3.0  # of a processor, from when on no other grid or block is tried
 FEW = (3, 5)  # values of a size that may be small
 LARGER = 16  # times the sizes, where a grid that is known has no blocks for them
 ALIKE = 0.8  # of the cells that are wrong with some contents, that are wrong with others too
+COLOURS = (3, 4)  # bytes of a pixel, times which a width may be a row
 LESS = 0.5  # agreement of a task that is not what is meant
 KNOWN = 0.6  # of the cells, from which on a task is what is meant
 
@@ -56,6 +57,7 @@ class Discovery:
     block: Sizes3
     values: Sizes  # of the parameters that are sizes, where it ran first
     cells: Mapping[str, str]  # of each array that is touched: an expression, or what was touched
+    strides: Mapping[str, str]  # expressions for the parameters that are strides
     seen: frozenset[str]  # arrays whose cells are no expression, but what was touched
     fits: tuple[Fit, ...]  # the tasks that have its shapes, best first
     is_fixed: bool  # whether the sizes are those of the block, which takes no others
@@ -268,9 +270,11 @@ class _Search:
         block = evaluate(self._one.block[axis], self._macros)
         tiles = list(dict.fromkeys((*self._apart(axis, values), block)))[:MOST_TILES]
         self._side = max(self._side, tiles[0])
+        counted = [one for one in self._one.sizes if COUNTED.search(one)] if axis else []
         if not self._large:
-            return ["2"]
-        found = [_ceil(size, tile) for tile in tiles for size in (*self._large, *self._pairs())]
+            return [*counted, "2"]
+        sizes = (*self._large, *self._pairs())
+        found = [*counted, *(_ceil(size, tile) for tile in tiles for size in sizes)]
         return found[:MOST_GUESSES]
 
     def _best(
@@ -305,7 +309,7 @@ class _Search:
         """
         for name in self._large if has_guards else ():
             if name not in tiles and len(self._large) > 1:
-                yield [each | {name: few} for each, few in
+                yield [each | {name: few * vector_length(self._one.kernel)} for each, few in
                        zip(self._sizes_to_try(tiles), FEW, strict=True)]  # fmt: skip
         yield self._sizes_to_try(tiles)
         if self._grid is not None:
@@ -340,17 +344,19 @@ class _Search:
 
     def _launched(self, grid: Sizes3, values: Sequence[Sizes]) -> Discovery | None:
         """What whole launches with a grid tell; None where they are refused."""
+        strides = self._strides(grid, values[0])
         runs: list[tuple[Sizes, Run]] = []
         for each in values:
             known = self._macros | dict(each)
             x, y, z = (evaluate(one, known) for one in grid)
-            run = self._one.try_run(each, (x, y, z))
+            tight = {name: evaluate(one, known) for name, one in strides.items()}
+            run = self._one.try_run({**each, **tight}, (x, y, z))
             if run is None:
                 return None
             runs.append((each, run))
         form = self._one.form(values[0], (1, 1, 1))
         extents = _extents(self._one.kernel, runs, grid)
-        touched = runs[0][1].touches.cells
+        most = {name: max(run.touches.cells.get(name, 0) for _, run in runs) for name in extents}
         found = fits(self._one.kernel, form, runs, self._tasks, self._allocated)
         if (
             found
@@ -362,12 +368,41 @@ class _Search:
             grid=grid,
             block=self._one.block,
             values=values[0],
-            cells={name: cells or str(touched[name]) for name, cells in extents.items()},
+            cells={name: cells or str(most[name]) for name, cells in extents.items()},
+            strides=strides,
             seen=frozenset(name for name, cells in extents.items() if not cells),
             fits=tuple(found[:4]),
             is_fixed=bool(values[0]) and values[0] == values[1],
             has_faults=any(run.touches.has_faults for _, run in runs),
         )
+
+    def _strides(self, grid: Sizes3, sizes: Sizes) -> dict[str, str]:
+        """The least that each stride may be: a size, or two, that keep all elements apart."""
+        found = {name: str(room) for name, room in self._one.strides.items()}
+        known = self._macros | dict(sizes)
+        x, y, z = (evaluate(one, known) for one in grid)
+
+        def elements(strides: Mapping[str, str]) -> dict[str, int] | None:
+            """How many elements of each array are touched."""
+            values = {name: evaluate(one, known) for name, one in strides.items()}
+            run = self._one.try_run({**sizes, **values}, (x, y, z))
+            if run is None or run.touches.has_faults:
+                return None
+            return {name: int(marks.sum()) for name, marks in run.touches.marks.items()}
+
+        apart = elements(found) if found else None
+        sums = [f"{a} + {b}" for a, b in itertools.combinations(self._one.sizes, 2)]
+        times = [f"{many} * {one}" for many in COLOURS for one in self._one.sizes]
+        choices = sorted((*self._one.sizes, *sums, *times, *self._pairs()),
+                         key=lambda one: evaluate(one, known))  # fmt: skip
+        for name, room in found.items() if apart is not None else ():
+            for one in choices if room != "1" else ():
+                if time.thread_time() > self._end:
+                    return found
+                if elements({**found, name: one}) == apart:
+                    found[name] = one
+                    break
+        return found
 
     def _breaks_a_pattern(
         self, grid: Sizes3, sizes: Sizes, run: tuple[Sizes, Run], fit: Fit, form: LaunchForm

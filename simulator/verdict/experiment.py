@@ -23,17 +23,20 @@ from simulator.machine.schedule import Schedule
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
 from simulator.verdict.launches import build_launch
 from simulator.verdict.parameters import atomic_parameters, byte_pitches, is_whole
+from simulator.verdict.strides import find_flags, find_strides
 
 ROOM = 2**21  # elements of each array
 PITCH = 6144  # bytes from row to row, where they are passed: all rows that are tried have room
 FLOATS = ("2", "3", "1")  # values of the first, second and any other float parameter
+COUNTED = re.compile(r"batch|heads|planes|channels", re.IGNORECASE)  # each is a block's, or more
 # Two values of what is small by its name: neighbourhoods, bins, matrices in a batch.
 SMALL = (
     (re.compile(r"radius|halo", re.IGNORECASE), (2, 3)),
     (re.compile(r"mask|filter|^k(ernel)?_?(size|w|h|width|height|len(gth)?)$|taps|^window$",
                 re.IGNORECASE), (3, 5)),
     (re.compile(r"bins|levels|buckets|classes", re.IGNORECASE), (10, 16)),
-    (re.compile(r"batch|heads|planes|channels", re.IGNORECASE), (2, 3)),
+    (re.compile(r"^pad(ding)?$|^pool(_?size)?$|dilation", re.IGNORECASE), (2, 3)),
+    (COUNTED, (2, 3)),
 )  # fmt: skip
 SECONDS = 6.0  # of a processor, for one run
 
@@ -43,13 +46,15 @@ Sizes = Mapping[str, int]
 class Touches(Observer):
     """Which cells of global memory a run touches."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_marks: bool = False) -> None:
+        self._has_marks = has_marks
         self.first: dict[str, int] = {}  # by array, the lowest cell that is loaded or stored
         self.first_stored: dict[str, int] = {}  # by array, the lowest cell that is stored
         self.cells: dict[str, int] = {}  # by array, one more than the highest cell
         self.stored: set[str] = set()  # the arrays that are stored to
         self.loaded: set[str] = set()
         self.has_faults = False  # whether an access was below its array, or beyond its room
+        self.marks: dict[str, Array] = {}  # by array, which of its cells are touched
 
     def on_fault(self, fault: Fault) -> None:
         """Note it."""
@@ -65,6 +70,8 @@ class Touches(Observer):
             return
         self.first[name] = min(self.first.get(name, ROOM), int(cells.min()))
         self.cells[name] = max(self.cells.get(name, 0), int(cells.max()) + 1)
+        if self._has_marks:
+            self.marks.setdefault(name, np.zeros(access.buffer.size, bool))[cells] = True
         if access.kind is not AccessKind.STORE:
             self.loaded.add(name)
         if access.kind is not AccessKind.LOAD:
@@ -92,6 +99,8 @@ class Experiment:
     # Parameters whose numbers, and whose arrays' first cells, are known.
     given: Mapping[str, Any] = field(default_factory=dict)
     sizes: list[str] = field(default_factory=list)  # the parameters that may be sizes
+    # Strides, each with the elements that it has: room for all rows, where nothing says more.
+    strides: dict[str, int] = field(default_factory=dict)
     has_faults: bool = False  # whether any run had an access outside of all room
     _numbers: dict[str, str] = field(default_factory=dict)
     _arrays: dict[str, Array] = field(default_factory=dict)
@@ -99,13 +108,16 @@ class Experiment:
     def __post_init__(self) -> None:
         """Read the parameters; LaunchError for one that gets no array of numbers."""
         floats, pitches = iter(FLOATS), byte_pitches(self.kernel)
+        strides, flags = find_strides(self.kernel), find_flags(self.kernel)
         for one in self.kernel.parameters:
             if one.name in self.given and isinstance(one.ctype, Scalar):
                 number = self.given[one.name]
                 self._numbers[one.name] = str(int(number) if is_whole(one.ctype) else number)
             elif one.name in pitches:
                 self._numbers[one.name] = str(PITCH)
-            elif is_whole(one.ctype) and one.ctype.size > 1:
+            elif one.name in strides:
+                self.strides[one.name] = strides[one.name].room
+            elif is_whole(one.ctype) and one.ctype.size > 1 and one.name not in flags:
                 self.sizes.append(one.name)
             elif isinstance(one.ctype, Scalar):
                 self._numbers[one.name] = next(floats, FLOATS[-1]) if one.ctype.is_float else "1"
@@ -115,6 +127,7 @@ class Experiment:
     def form(self, sizes: Sizes, grid: Dim3) -> LaunchForm:
         """The form of a launch with room."""
         atomic = atomic_parameters(self.kernel)
+        known = {**self._numbers, **self.strides, **sizes}
         return LaunchForm(
             grid=(str(grid[0]), str(grid[1]), str(grid[2])),
             block=self.block,
@@ -123,7 +136,7 @@ class Experiment:
                 ArrayArgument(one.name, "1", str(ROOM // _length(one.ctype)),
                               Contents.ZEROS if one.name in atomic else self.contents)
                 if isinstance(one.ctype, Pointer)
-                else NumberArgument(one.name, str(sizes.get(one.name, self._numbers.get(one.name))))
+                else NumberArgument(one.name, str(known.get(one.name)))
                 for one in self.kernel.parameters
             ),
         )  # fmt: skip
@@ -145,7 +158,7 @@ class Experiment:
         )
         bare = build_launch(self.kernel, numbers)
         launch = replace(bare, arguments={**bare.arguments, **self._arrays})
-        touches = Touches()
+        touches = Touches(has_marks=bool(self.strides))
         machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=SECONDS)
         machine.run(None if blocks is None else np.array(blocks))
         self.has_faults = self.has_faults or touches.has_faults

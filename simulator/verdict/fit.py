@@ -19,7 +19,7 @@ from simulator.verdict.expected import expected_results
 from simulator.verdict.experiment import Run, Sizes
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import macro_values
-from simulator.verdict.parameters import bare_name
+from simulator.verdict.parameters import bare_name, vector_length
 from simulator.verdict.sizes import KEPT
 from simulator.verdict.tasks import (
     ALPHA,
@@ -274,4 +274,6 @@ def expressions(kernel: Kernel, runs: Sequence[tuple[Sizes, Run]]) -> list[str]:
     around = [
         f"2 * {one} + 1" for one in names if all(sizes[one] <= WIDEST // 2 for sizes, _ in runs)
     ]
-    return [*names, *named, *unnamed, *around, *pairs]
+    length = vector_length(kernel)
+    in_vectors = [f"{length} * {one}" for one in names] if length > 1 else []
+    return [*names, *named, *unnamed, *around, *in_vectors, *pairs]

@@ -44,9 +44,9 @@ class NumberArgument:
 class LaunchForm:
     """A launch whose sizes are expressions (simulator.size_expression).
 
-    An expression may name the parameters of whole types that come before it in the kernel's
-    declaration, and the file's macros that are whole numbers; those of the grid, the block and the
-    arrays all of them.
+    An expression may name the parameters of whole types whose values are numbers, those that come
+    before it in the kernel's declaration, and the file's macros that are whole numbers; those of
+    the grid, the block and the arrays all of them.
     """
 
     grid: Sizes3  # blocks

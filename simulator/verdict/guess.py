@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from simulator.language.ctype import ArrayOf, Pointer, Vector, size_of
+from simulator.language.ctype import ArrayOf, Pointer, size_of
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel, Variable
@@ -45,11 +45,13 @@ from simulator.verdict.parameters import (
     atomic_parameters,
     axes_used,
     byte_pitches,
+    in_vectors,
     is_whole,
     other_products,
     recognise,
     with_factors,
     with_task,
+    without_flags,
 )
 from simulator.verdict.places import find_places
 from simulator.verdict.probe import BlockTile, Probe
@@ -105,6 +107,8 @@ def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | N
             shape, refused = None, error
     if shape is not None and shape.task in BY_TILES:
         shapes = (shape,) if task is not None else (shape, *other_products(kernel, shape))
+        without = (without_flags(kernel, one) for one in shapes)
+        shapes = tuple(dict.fromkeys((*shapes, *without)))
         form, tile, is_right = _right_form(kernel, host, shapes)
         if is_right:
             form = _completed(kernel, host, form, tile, task)
@@ -408,7 +412,9 @@ def form_of(kernel: Kernel, found: Discovery, fit: Fit, shared_bytes: str) -> La
         grid=_with_names(kernel, found),
         block=found.block,
         shared_bytes=shared_bytes,
-        arguments=with_factors(arguments_of(kernel, shapes, found.sizes, results), roles),
+        arguments=with_factors(
+            arguments_of(kernel, shapes, found.sizes, results, found.strides), roles
+        ),
         task=fit.task.name,
         roles=roles,
     )
@@ -439,9 +445,7 @@ def _sized_by_grid(kernel: Kernel, form: LaunchForm, found: Discovery) -> tuple[
     """
     meant = {word for role, what in form.roles if role not in KEPT
              for word in WORD.findall(what)}  # fmt: skip
-    names = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
-    sizes = [one.name for one in kernel.parameters
-             if one.name in names and is_whole(one.ctype) and one.ctype.size > 1]  # fmt: skip
+    sizes = list(found.values)
     tiles = tiles_of(kernel, form, {name: name for name in sizes})
     is_line = sum(one != "1" for one in form.block) < 2
     longest = LONGEST_LINE if is_line else LARGEST_SIZE
@@ -573,7 +577,7 @@ def _count_elements(kernel: Kernel, name: str, cells: Mapping[str, int]) -> str:
     """The elements of an array that holds what is touched."""
     ctype = next(one.ctype for one in kernel.parameters if one.name == name)
     assert isinstance(ctype, Pointer)
-    return _in_vectors(ctype, str(cells[name]))
+    return in_vectors(ctype, str(cells[name]))
 
 
 # Without a task ----------------------------------------------------------------------------------
@@ -634,11 +638,13 @@ def _with_values(
         block=found.block,
         shared_bytes=_shared_bytes(kernel, host, found.block),
         arguments=tuple(
-            ArrayArgument(one.name, "1", _in_vectors(one.ctype, found.cells.get(one.name) or "1"),
+            ArrayArgument(one.name, "1", in_vectors(one.ctype, found.cells.get(one.name) or "1"),
                           Contents.ZEROS if one.name in atomic_parameters(kernel)
                           else Contents.RANDOM, one.name in found.seen)
             if isinstance(one.ctype, Pointer)
-            else NumberArgument(one.name, _number(kernel, one, host, values))
+            else NumberArgument(
+                one.name, found.strides.get(one.name) or _number(kernel, one, host, values)
+            )
             for one in kernel.parameters
         ),
     )  # fmt: skip
@@ -651,13 +657,6 @@ def _number(kernel: Kernel, one: Variable, host: HostForm | None, values: Mappin
     if one.name in values or given is None or given.value is None:
         return str(values.get(one.name, 1))
     return str(int(given.value) if is_whole(one.ctype) else given.value)
-
-
-def _in_vectors(ctype: Pointer, cells: str) -> str:
-    """A number of numbers as one of the short vectors that a pointer points to."""
-    if not isinstance(ctype.target, Vector) or ctype.target.length == 1:
-        return cells
-    return f"({cells} + {ctype.target.length - 1}) / {ctype.target.length}"
 
 
 def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) -> Argument:

@@ -34,7 +34,7 @@ from simulator.language.errors import LaunchError, shorten
 from simulator.language.number_types import numbers_held
 from simulator.language.tree import Kernel
 from simulator.launch import BUDGET_BYTES, Dim3, Launch
-from simulator.size_expression import evaluate
+from simulator.size_expression import WORD, evaluate
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 
 CONSTANT_WORDS = frozenset({"const", "constexpr"})
@@ -169,9 +169,8 @@ def _values(
     check_names(kernel)
     known = macro_values(kernel.text)
     scalars: dict[str, int | float] = {}
-    for given in form.arguments:
-        if not isinstance(given, NumberArgument):
-            continue
+    numbered = [one for one in form.arguments if isinstance(one, NumberArgument)]
+    for given in sorted(numbered, key=lambda one: bool(WORD.search(one.value))):
         ctype = types.get(given.name)
         if ctype is not None and not isinstance(ctype, Scalar | Pointer):
             raise LaunchError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator.language.ctype import CType, Pointer, Scalar, Vector, size_of
 from simulator.language.errors import LaunchError, list_names
@@ -40,6 +40,7 @@ from simulator.observers.written_parameters import root_variable, written_parame
 from simulator.size_expression import substitute
 from simulator.verdict.form import ArrayArgument, Contents, NumberArgument, with_numbers
 from simulator.verdict.launches import macro_values
+from simulator.verdict.strides import ROW, find_flags, find_strides
 from simulator.verdict.tasks import (
     ALPHA,
     BETA,
@@ -172,7 +173,9 @@ def is_whole(ctype: CType) -> bool:
 
 def _sizes(kernel: Kernel) -> list[str]:
     """The parameters that may be sizes."""
-    return [one.name for one in kernel.parameters if is_whole(one.ctype) and one.ctype.size > 1]
+    flags = find_flags(kernel)
+    return [one.name for one in kernel.parameters
+            if is_whole(one.ctype) and one.ctype.size > 1 and one.name not in flags]  # fmt: skip
 
 
 def _numbers(variable: Variable) -> CType | None:
@@ -211,6 +214,12 @@ def _product(kernel: Kernel) -> Shape | None:
     roles = (*zip("ABC", (A, B, C), strict=True), *zip("MNK", sizes, strict=True))
     starts = tuple((START, name) for name in start)
     return in_layout(kernel, PRODUCT, (*roles, *_factors(kernel, TASKS[PRODUCT]), *starts))
+
+
+def without_flags(kernel: Kernel, shape: Shape) -> Shape:
+    """A shape whose arguments say no to all that a kernel asks them."""
+    off = dict.fromkeys(find_flags(kernel), 0)
+    return replace(shape, arguments=with_numbers(shape.arguments, off))
 
 
 def other_products(kernel: Kernel, shape: Shape) -> Iterator[Shape]:
@@ -267,18 +276,22 @@ def _leading_dimensions(
 ) -> dict[str, str]:
     """What lda, ldb and their kind are: the elements from one row, or column, to the next.
 
-    That is known where a parameter before it says it.
+    Other names are strides as the kernel uses them, of arrays with rows of one length.
     """
     arrays = {"d": roles["C"], **{role.lower(): roles[role] for role in "ABC"}}
     arrays["c"] = roles.get(START, roles["C"])
-    names = [one.name for one in kernel.parameters]
     found = {}
-    for place, name in enumerate(names):
+    for name in _sizes(kernel):
         letter = LEADING.fullmatch(name)
-        if letter is not None and is_whole(kernel.parameters[place].ctype):
-            columns = shapes[arrays[(letter[1] or letter[2]).lower()]][1]
-            if columns not in names[place:]:
-                found[name] = columns
+        if letter is not None:
+            found[name] = shapes[arrays[(letter[1] or letter[2]).lower()]][1]
+    for name, stride in find_strides(kernel).items():
+        sides = {shapes[one] for one in stride.arrays if one in shapes}
+        columns = {side[1] for side in sides}
+        if stride.room > ROW and len(sides) == 1:
+            found[name] = " * ".join(*sides)
+        elif stride.room == ROW and name not in found and len(columns) == 1:
+            found[name] = columns.pop()
     return found
 
 
@@ -325,7 +338,9 @@ def _arrays_of_blas(kernel: Kernel) -> list[str] | None:
 
 def _product_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
     """What M, N and K are, of the whole parameters and the macros; None where nothing is."""
-    names = [name for name in _sizes(kernel) if not LEADING.fullmatch(name)]
+    strides = find_strides(kernel)
+    names = [name for name in _sizes(kernel)
+             if name not in strides and not LEADING.fullmatch(name)]  # fmt: skip
     macros = macro_values(kernel.text)
     folded = {name.lower(): name for name in names}
     for triple in PRODUCT_SIZES:
@@ -491,9 +506,8 @@ def arguments_of(
         name = parameter.name
         if name in shapes:
             rows, columns = shapes[name]
-            target = parameter.ctype.target if isinstance(parameter.ctype, Pointer) else None
-            if isinstance(target, Vector) and target.length > 1:
-                columns = f"({columns} + {target.length - 1}) / {target.length}"
+            if isinstance(parameter.ctype, Pointer):
+                columns = in_vectors(parameter.ctype, columns)
             is_start = name in results and BETA not in factors and name in _added_to(kernel)
             contents = Contents.ZEROS if is_start else Contents.RANDOM
             found.append(ArrayArgument(name, rows, columns, contents))
@@ -505,6 +519,22 @@ def arguments_of(
             usual = next((FACTORS[role] for role, one in factors.items() if one == name), usual)
             found.append(NumberArgument(name, follows.get(name, usual)))
     return tuple(found)
+
+
+def in_vectors(ctype: Pointer, cells: str) -> str:
+    """A number of numbers as one of the short vectors that a pointer points to.
+
+    >>> from simulator.language.ctype import FLOAT
+    >>> [in_vectors(Pointer(Vector("float4", FLOAT, 4)), cells) for cells in ("n", "4 * n")]
+    ['(n + 3) / 4', 'n']
+    """
+    if not isinstance(ctype.target, Vector) or ctype.target.length == 1:
+        return cells
+    length = ctype.target.length
+    vectors = cells.removeprefix(f"{length} * ")
+    if vectors != cells and vectors.isidentifier():
+        return vectors
+    return f"({cells} + {length - 1}) / {length}"
 
 
 def atomic_parameters(kernel: Kernel) -> set[str]:

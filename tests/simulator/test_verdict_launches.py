@@ -146,7 +146,10 @@ def test_structs_and_their_members() -> None:
         ({"arguments": (NumberArgument("x", "1"),)}, "x is no number among the parameters"),
         ({"arguments": (NumberArgument("n", "0.5"),)}, "n, '0.5': "),
         ({"arguments": (NumberArgument("by", "many"),)}, "by, 'many': "),
-        ({"arguments": (NumberArgument("pitch", "n"), NumberArgument("n", "1"))}, "pitch, 'n': "),
+        (
+            {"arguments": (NumberArgument("pitch", "n"), NumberArgument("n", "pitch"))},
+            "pitch, 'n': ",
+        ),
     ],
 )
 def test_an_error_names_the_field(change: dict[str, object], sentence: str) -> None:

@@ -1,0 +1,116 @@
+"""Strides, and what a guess gives them: no right kernel is accused because of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator import compile_kernel, simulate
+from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.guess import guess_form
+from simulator.verdict.launches import build_launch
+from simulator.verdict.strides import BATCH, MATRIX, ROW, find_flags, find_strides
+
+XY = (
+    "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;"
+    "if (x >= w || y >= h) return;"
+)
+KERNELS = {
+    "a row": (f"float* a, int pitch, int w, int h) {{ {XY} a[y * pitch + x] *= 2; }}",
+              {"pitch": ROW}),
+    "bytes": (f"float* a, int pitch, int w, int h) {{ {XY} int step = pitch / sizeof(float);"
+              " float* row = a + y * step; row[x] *= 2; }", {"pitch": ROW}),
+    "columns": (f"float* a, int ld, int w, int h) {{ {XY} a[x + y * ld] += 1; }}", {"ld": ROW}),
+    "apart": (f"float* a, int down, int right, int w, int h) {{ {XY}"
+              " a[y * down + x * right] = x; }", {"down": ROW, "right": 1}),
+    "every": ("float* a, float* b, int n, int step)"
+              "{ int i = threadIdx.x; if (i < n) a[i * step] = b[i]; }", {"step": 1}),
+    "nested": ("float* a, int batch, int row, int n)"
+               "{ float* b = a + blockIdx.x * batch + threadIdx.y * row;"
+               " for (int i = threadIdx.x; i < n; i += 32) b[i] = i; }",
+               {"batch": MATRIX, "row": ROW}),
+    "inner first": (f"float* a, int sy, int sz, int w, int h) {{ {XY}"
+                    " a[x + y * sy + blockIdx.z * sz] = x; }", {"sy": ROW, "sz": MATRIX}),
+    "three": ("float* a, int b, int m, int r, int n) { for (int i = threadIdx.x; i < n; i += 32)"
+              " a[blockIdx.z * b + blockIdx.y * m + blockIdx.x * r + i] = i; }",
+              {"b": BATCH, "m": MATRIX, "r": ROW}),
+    "the grid's size": ("float* a, int n)"
+                        "{ a[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1; }", {}),
+    "guarded": (f"float* a, int w, int h) {{ {XY} a[y * w + x] *= 2; }}", {}),
+    "an offset": ("float* a, int n, int first)"
+                  "{ if (threadIdx.x < n) a[first + threadIdx.x] = 1; }", {}),
+    "a chunk": ("float* a, int n, int chunk) { int first = threadIdx.x * chunk;"
+                " for (int i = first; i < min(first + chunk, n); ++i) a[i] = 1; }", {}),
+}  # fmt: skip
+
+
+def compiled(rest: str) -> str:
+    return f"__global__ void k({rest}"
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_strides(name: str) -> None:
+    rest, expected = KERNELS[name]
+    found = find_strides(compile_kernel(compiled(rest)))
+    assert {one: stride.room for one, stride in found.items()} == expected
+
+
+def test_flags() -> None:
+    kernel = compile_kernel(compiled(
+        "float* a, int n, int fast, bool add, int mode, bool unused)"
+        "{ int i = threadIdx.x; if (fast && i < n) a[i] = add ? a[i] : 0;"
+        " if (mode == 2) a[i] = 1; }"
+    ))  # fmt: skip
+    assert find_flags(kernel) == {"fast", "add"}
+
+
+FORMS = {
+    "the width, though it comes later": (KERNELS["a row"][0], {"pitch": "w"}),
+    "bytes": (KERNELS["bytes"][0], {"pitch": "4 * w"}),
+    "three of a pixel": (
+        f"unsigned char* a, unsigned char* b, int step, int w, int h) {{ {XY}"
+        " a[y * w + x] = b[y * step + 3 * x] + b[y * step + 3 * x + 2]; }", {"step": "3 * w"},
+    ),
+    "padded": (
+        "const float* A, const float* B, float* C, int n, int padded)"
+        "{ int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y; float s = 0;"
+        " if (x >= n || y >= n) return;"
+        " for (int k = 0; k < n; ++k) s += A[y * padded + k] * B[k * padded + x];"
+        " C[y * padded + x] = s; }", {"padded": "n"},
+    ),
+    "vectors": (
+        "float* out, const float* in, int rows, int cols, bool fast)"
+        "{ int row = blockIdx.x; if (row >= rows) return; if (fast) {"
+        " const float4* from = (const float4*)(in + row * cols);"
+        " float4* to = (float4*)(out + row * cols);"
+        " for (int c = threadIdx.x; c < cols / 4; c += blockDim.x) to[c] = from[c]; } else"
+        " for (int c = threadIdx.x; c < cols; c += blockDim.x)"
+        " out[row * cols + c] = in[row * cols + c]; }", {"fast": "1"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.sample(2)
+def test_a_guess_shows_no_hazard(name: str) -> None:
+    rest, expected = FORMS[name]
+    kernel = compile_kernel(compiled(rest))
+    form = guess_form(kernel.text, kernel)
+    assert {one: values(form)[one] for one in expected} == expected
+    assert not simulate(kernel, build_launch(kernel, form)).hazards
+
+
+def values(form: LaunchForm) -> dict[str, str]:
+    return {one.name: one.value for one in form.arguments if isinstance(one, NumberArgument)}
+
+
+def test_flags_that_have_to_be_off() -> None:
+    kernel = compile_kernel(compiled(
+        "const float* A, const float* B, float* C, int M, int N, int K, bool transposed)"
+        "{ int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y; float s = 0;"
+        " if (x >= N || y >= M) return; for (int k = 0; k < K; ++k)"
+        " s += (transposed ? A[k * M + y] : A[y * K + k])"
+        " * (transposed ? B[x * K + k] : B[k * N + x]);"
+        " C[y * N + x] = s; }"
+    ))  # fmt: skip
+    form = guess_form(kernel.text, kernel)
+    assert (form.task, values(form)["transposed"]) == ("product", "0")
