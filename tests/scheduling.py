@@ -43,7 +43,10 @@ def shared(name: str) -> str | None:
 
 
 class Together(LoadScopeScheduling):
-    """Tests in the order in which they are collected; those that share something as one."""
+    """Tests in the order in which they are collected; those that share something as one.
+
+    Those of a file share what they compile, record and start.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return shared(nodeid) or nodeid
+        return shared(nodeid) or nodeid.partition("::")[0]
