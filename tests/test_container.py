@@ -34,20 +34,21 @@ def command(instruction: str) -> list[str]:
     return [sys.executable, *words[1:]]
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What .dockerignore lets into the image, as a folder of its own."""
+    folder = tmp_path_factory.mktemp("image")
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     rules = [line for line in lines if not line.startswith("#")]
     assert rules[0] == "*", "nothing but what is named"
     for rule in rules[1:-1]:
-        source, target = ROOT / rule.removeprefix("!"), tmp_path / rule.removeprefix("!")
+        source, target = ROOT / rule.removeprefix("!"), folder / rule.removeprefix("!")
         if source.is_dir():
             shutil.copytree(source, target)  # compiled, as the image compiles it
         else:
             shutil.copy(source, target)
     assert rules[-1] == "**/__pycache__"
-    return tmp_path
+    return folder
 
 
 def is_healthy(check: list[str], context: Path) -> bool:

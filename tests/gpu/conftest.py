@@ -19,7 +19,7 @@ def nvrtc() -> None:
         pytest.skip("NVRTC is not installed")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fake() -> Iterator[Worker]:
     """A worker whose process takes the jobs of fake_worker.py."""
     import sys

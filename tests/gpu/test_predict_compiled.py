@@ -107,6 +107,7 @@ def test_other_widths_are_not_known() -> None:
 
 
 @pytest.mark.parametrize(("name", "share"), OF_THE_SOURCE.items())
+@pytest.mark.sample(2)
 def test_the_source_s_requests_are_others(name: str, share: float) -> None:
     from gpu.predicted_counters import predict
 
@@ -118,6 +119,7 @@ def test_the_source_s_requests_are_others(name: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("size", [(100, 72, 40), (64, 96, 33)])
+@pytest.mark.sample(2)
 def test_ragged_sizes_are_counted_or_left_out(size: tuple[int, int, int]) -> None:
     """An edge changes which loads a lane makes, and never more than the source's are counted."""
     from gpu.predicted_counters import predict

@@ -71,6 +71,7 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_computed_by_another(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+@pytest.mark.deep
 def test_a_job_whose_last_worker_is_killed_is_computed_by_the_next(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -273,7 +273,7 @@ def test_what_a_job_may_take_of_a_processor_is_bounded(monkeypatch: pytest.Monke
 def test_a_process_that_does_not_run_at_all_is_ended_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(CLICK, "1")
+    monkeypatch.setenv(CLICK, "0.5")
     monkeypatch.setattr(workers_module, "SLOWEST", 1.0)
     workers = Workers(1, by_first)
     with pytest.raises(WorkerLostError, match="has ended, twice"):

@@ -132,6 +132,7 @@ def test_a_gpu_process_that_dies_is_the_job_s_own_sentence(apps: list[GpuCluster
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
+@pytest.mark.deep
 def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_another(
     apps: list[GpuCluster], clusters: list[Cluster]
 ) -> None:

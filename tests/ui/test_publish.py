@@ -161,6 +161,7 @@ def test_names_that_are_alike_get_files_apart(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("_empty_figures")
+@pytest.mark.usefixtures("_empty_figures")
 def test_what_is_not_tilewises_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "tilewise").mkdir()
     for name in ("notes.txt", "other.html", "tilewise/mine.js"):
@@ -276,7 +277,8 @@ def test_a_signal_stops_it_with_a_sentence(tmp_path: Path) -> None:
     assert "index.html" not in files(tmp_path)
 
 
-def test_a_kernel_of_ones_own_gets_a_page(tmp_path: Path) -> None:
+def test_a_kernel_of_ones_own_gets_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish, "presets", lambda: ())
     text = (
         "template <typename T> __global__ void twice(T* values) { values[threadIdx.x] *= 2; }\n"
         "template __global__ void twice<float>(float*);\n"

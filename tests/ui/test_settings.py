@@ -70,6 +70,7 @@ def off() -> Iterator[Workers]:
         (product_candidate, (USER_KERNEL, (64, 64, 64))),
     ],
 )
+@pytest.mark.sample(3)
 def test_a_worker_refuses_a_kernel_of_ones_own(
     off: Workers, job: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:

@@ -180,6 +180,7 @@ def test_every_kernel_can_be_chosen(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "stays"), [("padded", True), ("naive", False)])
+@pytest.mark.sample(2)
 def test_another_kernel_keeps_a_what_if_that_applies_to_it(name: str, stays: bool) -> None:
     app = opened({"edits": "first-barrier"})
     control(app.selectbox, "Kernel").set_value(name).run()
@@ -284,6 +285,7 @@ def test_smaller_matrices_take_the_focus_along() -> None:
 
 
 @pytest.mark.parametrize("edit", ["first-barrier", "second-barrier"])
+@pytest.mark.sample(2)
 def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
     """The block has two warps, without whose order a race gives no wrong value."""
     view = View(M=8, N=8, K=16, defines=(("TILE", 8),), edits=(edit,))
@@ -298,6 +300,7 @@ def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
 
 
 @pytest.mark.parametrize("edit", ["first-barrier", "second-barrier"])
+@pytest.mark.sample(2)
 def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
     app = opened({"M": "16", "N": "16", "K": "16", "TILE": "8", "edits": edit})
     said = sentence(app)
@@ -324,6 +327,7 @@ def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
         ("first-barrier", {"M": "16", "N": "16", "K": "16", "TILE": "8"}),
     ],
 )
+@pytest.mark.sample(2)
 def test_each_hazard_opens_at_the_access_that_it_names(edits: str, query: dict[str, str]) -> None:
     kinds = set()
     count = len(hazards_of(opened({**query, "edits": edits})))
@@ -354,6 +358,7 @@ def test_each_hazard_opens_at_the_access_that_it_names(edits: str, query: dict[s
         ("second-barrier", {"M": "16", "N": "16", "K": "16", "TILE": "8"}),
     ],
 )
+@pytest.mark.sample(2)
 def test_a_hazard_of_the_right_scene_opens_there(edits: str, query: dict[str, str]) -> None:
     app = opened({**query, "with": f"tiled,edits:{edits}"})
     before = sound(app)
@@ -557,6 +562,7 @@ def test_the_view_is_kept_while_another_page_is_read() -> None:
 
 
 @pytest.mark.parametrize("first", ["step.py", "compare.py"])
+@pytest.mark.sample(2)
 def test_the_navigations_links_which_have_no_query_keep_the_view(first: str) -> None:
     asked = View("padded", 12, 16, 20, (("TILE", 8),), ("double",), (1, 0), (3, 5), 30)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

@@ -41,6 +41,7 @@ def words_of(panel: BuffersStage, step: Step) -> list[str]:
 
 
 @pytest.mark.parametrize("query", COPYING, ids=lambda query: f"{query['kernel']}-{query['K']}")
+@pytest.mark.sample(2)
 def test_a_copy_is_under_way_from_its_step_until_it_is_waited_for(query: dict[str, Any]) -> None:
     lecture = of_query(**query)
     recording, by_step = lecture.recording, copies_under_way(lecture.model)
@@ -180,6 +181,7 @@ def test_a_kernel_whose_tiles_take_no_turns_has_no_rows(kernel: str) -> None:
 
 @pytest.mark.parametrize("look", [Look(presenting=True), Look(width=390, height=844)])
 @pytest.mark.parametrize(("kernel", "K", "turns"), [("tensor_tf32", 64, 3), ("tensor_half", 32, 1)])
+@pytest.mark.sample(3)
 def test_a_tensor_cores_tiles_stand_where_their_copies_lie_in_one_array(
     kernel: str, K: int, turns: int, look: Look
 ) -> None:

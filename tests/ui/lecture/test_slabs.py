@@ -280,6 +280,7 @@ def test_title_sum_and_maps_agree_on_the_tile_that_is_multiplied(query: dict[str
 
 
 @COPYING
+@pytest.mark.sample(2)
 def test_a_tile_has_its_colour_once_it_is_copied_and_a_paler_one_after_its_turn(
     query: dict[str, Any],
 ) -> None:
