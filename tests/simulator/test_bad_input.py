@@ -41,7 +41,7 @@ def scanning(levels: int) -> str:
 
 
 def calling(levels: int) -> str:
-    one = "__device__ int f{0}(int v) {{ return f{1}(v) + f{1}(v); }}\n"
+    one = "__device__ int f{0}(int v) {{ " + "++v; " * 20 + "return f{1}(v) + f{1}(v); }}\n"
     rest = (one.format(i, i - 1) for i in range(1, levels))
     return "__device__ int f0(int v) { return v; }\n" + "".join(rest)
 
