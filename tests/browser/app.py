@@ -29,7 +29,7 @@ AS_USUAL: dict[str, Any] = {VARIABLE: ""}  # as many workers as an app has where
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--process-per-site", "--js-flags=--no-opt",  # no page is open until that pays
+    "--process-per-site", "--js-flags=--no-opt",  # a page is too short for it to pay
 )  # fmt: skip
 
 

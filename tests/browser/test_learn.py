@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -88,7 +88,7 @@ def walk_and_step(page: Page, lesson: Lesson) -> None:
     assert page.locator(f"{WALK} .place").all_inner_texts() == places
 
 
-def test_back_from_a_scene_that_a_lesson_opened_leads_to_the_same_place(visit: Open) -> None:
+def test_a_wrong_answer_leads_to_a_scene_and_back_and_a_right_one_is_kept(visit: Open) -> None:
     """And the last stop says that it is the last, and has keys."""
     page = drawn(visit(f"/learn?lesson={FIRST.name}&numbers={SEED}"), FIRST)
     root, count = page.locator(WALK).first, len(sequences(FIRST)[0].stops)
@@ -122,6 +122,13 @@ def test_back_from_a_scene_that_a_lesson_opened_leads_to_the_same_place(visit: O
           one.textContent.includes(word) && Math.abs(one.getBoundingClientRect().top - top) < 8)""",
         arg=["Show me", top],
     )
+    part = next(one for one in FIRST.questions if one.variants[0].kind is Kind.ORDER)
+    question = Visit(seed=SEED).variant(part)
+    box = page.locator(f".st-key-question-{part.name}")
+    numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
+    answer(box, question, numbers, right_answer(question, numbers))
+    expect(box.get_by_text("Right.", exact=True)).to_be_visible()
+    is_kept(page, FIRST, 1, part)
 
 
 def answer(box: Locator, question: Question, numbers: Mapping[str, float], said: Answer) -> None:
@@ -191,26 +198,16 @@ def wrong_answer(question: Question, right: Answer) -> Answer:
             return right - 1 if right > 1 else right + 1
 
 
-def one_of_each_kind(lesson: Lesson) -> Sequence[QuestionPart]:
-    """A question of each kind but those with radio buttons, which are Streamlit's own."""
-    found = {part.variants[0].kind: part for part in lesson.questions}
-    return [part for kind, part in found.items() if kind is not Kind.CHOICE]
-
-
-@pytest.mark.parametrize(
-    ("name", "each"),
-    [(FIRST.name, "kind"),
-     *(pytest.param(name, "question", marks=pytest.mark.deep) for name in lessons())],
-)  # fmt: skip
-def test_each_question_is_answered_wrong_and_right(visit: Open, name: str, each: str) -> None:
+@pytest.mark.deep
+@pytest.mark.parametrize("name", lessons())
+def test_each_question_is_answered_wrong_and_right(visit: Open, name: str) -> None:
     lesson = lessons()[name]
-    parts = one_of_each_kind(lesson) if each == "kind" else lesson.questions
     page = drawn(visit(f"/learn?lesson={name}&numbers={SEED}"), lesson)
     mine = Visit(seed=SEED)
-    for part in parts:
+    for part in lesson.questions:
         number = lesson.questions.index(part) + 1
         box = page.locator(f".st-key-question-{part.name.replace('_', '_')}")
-        for is_right in (False, True) if each == "question" else (True,):
+        for is_right in (False, True):
             question = mine.variant(part)
             numbers = {name: find(quantity) for name, quantity in question.quantities.items()}
             right = right_answer(question, numbers)
@@ -228,11 +225,16 @@ def test_each_question_is_answered_wrong_and_right(visit: Open, name: str, each:
             mine.draw_anew(part)
             expect(box.get_by_text(GIVEN)).to_have_count(0)
         assert fill(question, question.ask, numbers)
-    said = f"{len(parts)} of {len(lesson.questions)} right"
+    is_kept(page, lesson, len(lesson.questions), lesson.questions[-1])
+
+
+def is_kept(page: Page, lesson: Lesson, count: int, last: QuestionPart) -> None:
+    """So many questions count as answered, also after a reload."""
+    said = f"{count} of {len(lesson.questions)} right"
     expect(page.locator(".lesson-count")).to_have_text(said)
     page.wait_for_function(
         "(name) => (sessionStorage.getItem('tilewise_progress') ?? '').includes(name)",
-        arg=parts[-1].name,
+        arg=last.name,
     )
     page.reload()
     expect(page.locator(".lesson-count")).to_have_text(said)
@@ -312,6 +314,7 @@ def test_progress_is_kept_when_the_page_is_left_and_opened_in_haste(visit: Open)
     expect(page.locator(".lesson-count")).to_have_text(said)
 
 
+@pytest.mark.deep
 def test_a_link_opens_its_lesson_with_its_numbers(visit: Open) -> None:
     name = list(lessons())[-1]
     page = drawn(visit(f"/learn?lesson={name}&numbers={SEED}"), lessons()[name])

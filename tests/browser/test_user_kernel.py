@@ -14,7 +14,7 @@ from ui.drawing.hit import Hit
 from ui.drawing.look import Stage
 from ui.view.view_url import View, to_query
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.deep]
 
 
 def test_a_reduction_is_stepped_and_clicked(visit: Open) -> None:
