@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, Screens
-from tests.browser.scene import ready
+from tests.browser.scene import at_rest, ready
 from tests.browser.test_write import PROBLEMS, RACE, VERDICT, write
 
 pytestmark = pytest.mark.browser
@@ -75,6 +75,7 @@ def exercise_open(page: Page) -> None:
     page.get_by_role("button", name="Start from").click()
     page.get_by_role("button", name="Place the barriers").click()
     expect(page.get_by_role("heading", name="Place the barriers")).to_be_visible()
+    expect(page.locator(".problems.stale")).to_have_count(0)  # a stale one is pale
 
 
 def lesson(page: Page) -> None:
@@ -155,6 +156,7 @@ def test_a_page_has_no_serious_violation_and_one_is_found(
     found = {}
     for state in states:
         state(page)
+        at_rest(page)
         found[state.__name__] = violations(page)
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<button id=nameless></button>')")
     faults = violations(page, "#nameless")
