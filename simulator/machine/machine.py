@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -148,14 +148,14 @@ class Machine:
                 pass  # observers know why
         self.seconds = time.perf_counter() - begin
 
-    def results(self) -> dict[str, Array]:
-        """A copy of every array in global memory after the run, by its name."""
+    def results(self, names: Container[str] | None = None) -> dict[str, Array]:
+        """A copy of every array in global memory after the run, or of those named, by its name."""
         return {
             name: buffer.contents()
             .view(self.arguments[name].dtype)
             .reshape(self.arguments[name].shape)
             for name, buffer in self.buffers.items()
-            if buffer.space is MemorySpace.GLOBAL
+            if buffer.space is MemorySpace.GLOBAL and (names is None or name in names)
         }
 
     def _set_pointers(self, table: Buffer, rows: Buffer) -> None:

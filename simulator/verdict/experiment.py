@@ -85,7 +85,7 @@ class Run:
 
     launch: Launch
     touches: Touches
-    results: Mapping[str, Array]  # of a whole launch; none of single blocks
+    results: Mapping[str, Array]  # of a whole launch; of single blocks what was there before
 
 
 @dataclass(slots=True)
@@ -162,7 +162,8 @@ class Experiment:
         machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=SECONDS)
         machine.run(None if blocks is None else np.array(blocks))
         self.has_faults = self.has_faults or touches.has_faults
-        return Run(launch, touches, machine.results() if blocks is None else {})
+        results = machine.results(touches.stored) if blocks is None else {}
+        return Run(launch, touches, {**self._arrays, **results})
 
     def try_run(self, sizes: Sizes, grid: Dim3) -> Run | None:
         """As run; None where it is refused."""
