@@ -206,11 +206,11 @@ def json_line(text: str, sentence: str) -> int:
 
 
 def read_folder(
-    folder: Path, read: Callable[[Path], Run]
+    folder: Path, read: Callable[[Path], Run], suffix: str = ".json"
 ) -> tuple[tuple[Run, ...], tuple[Broken, ...]]:
     """What `read` makes of each recording in the folder, and which it cannot read."""
     runs, problems = [], []
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob(f"*{suffix}")):
         try:
             runs.append(read(path))
         except BrokenFileError as error:
@@ -255,11 +255,13 @@ def same_device(folder: Path, device: Device) -> RecordedRun | None:
     BrokenFileError where the device's file is no recording.
     """
     path = folder / f"{slug(device.name)}.json"
-    if not path.exists():
-        return None
-    run = read(path)
-    found = run.device.name, run.device.driver
-    return run if found == (device.name, device.driver) else None
+    run = read(path) if path.exists() else None
+    return run if run is not None and is_same(run.device, device) else None
+
+
+def is_same(one: Device, other: Device) -> bool:
+    """Whether two devices have the same name and driver."""
+    return (one.name, one.driver) == (other.name, other.driver)
 
 
 def recordings(folder: Path | None = None) -> Recordings:

@@ -18,7 +18,7 @@ from gpu import recorded
 from gpu.device import Device
 from gpu.json_data import decode
 from gpu.trace.trace import Block, Interval, Level, Trace, trace_from
-from simulator.broken_file import Broken, BrokenFileError, log
+from simulator.broken_file import Broken, BrokenFileError
 
 FOLDER = recorded.FOLDER / "traces"
 SUFFIX = ".json.xz"  # packed: every block of every kernel has its place and time in it
@@ -204,11 +204,8 @@ def same_device(folder: Path, device: Device) -> tuple[Trace, ...]:
     BrokenFileError where the device's file holds none.
     """
     path = folder / f"{recorded.slug(device.name)}{SUFFIX}"
-    if not path.exists():
-        return ()
-    run = read(path)
-    found = run.device.name, run.device.driver
-    return tuple(run.traces) if found == (device.name, device.driver) else ()
+    run = read(path) if path.exists() else None
+    return () if run is None or not recorded.is_same(run.device, device) else tuple(run.traces)
 
 
 def recorded_traces(folder: Path | None = None) -> tuple[RecordedTraces, ...]:
@@ -227,10 +224,5 @@ def traces_of_one_gpu_first() -> tuple[RecordedTraces, ...]:
 
 @functools.cache
 def _read_folder(folder: Path) -> tuple[RecordedTraces, ...]:
-    runs = []
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
-        try:
-            runs.append(read(path))
-        except BrokenFileError as error:
-            log(error.broken)
+    runs, _ = recorded.read_folder(folder, read, SUFFIX)
     return tuple(sorted(runs, key=lambda run: run.when, reverse=True))

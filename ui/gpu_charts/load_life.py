@@ -44,7 +44,7 @@ def draw_load_life(latency: Latency, ink: str = rows.INK) -> go.Figure:
             x=[at, at], y=[-TICK, TICK], mode="lines", showlegend=False, hoverinfo="skip",
             line={"color": ink, "width": 2},
         )  # fmt: skip
-        _write(chart, at, -1, f"{name} {cycles:.0f}", ink)
+        rows.write(chart, at, -1, f"{name} {cycles:.0f}", ink)
     font = {"size": rows.AXIS_SIZE, "color": ink}
     chart.update_xaxes(
         range=[0, end], tickfont=font, title="cycles", title_font=font, showgrid=False,
@@ -79,13 +79,4 @@ def _bar(chart: go.Figure, row: int, start: float, text: str, is_first: bool, in
         mode="lines", line={"color": colour, "width": 2}, hoverinfo="skip", showlegend=False,
         fill="toself" if is_first else None, fillcolor=f"{colour}44",
     )  # fmt: skip
-    _write(chart, start + WORK / 2, row, text, ink)
-
-
-def _write(chart: go.Figure, x: float, y: float, text: str, ink: str) -> None:
-    rows.annotate(chart, [
-        go.layout.Annotation(
-            x=x, y=y, text=text, showarrow=False, borderpad=0,
-            font={"size": rows.AXIS_SIZE, "color": ink},
-        )
-    ])  # fmt: skip
+    rows.write(chart, start + WORK / 2, row, text, ink)

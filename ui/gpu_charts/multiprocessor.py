@@ -64,9 +64,4 @@ def _box(
         x=[left, right, right, left, left], y=[low, low, high, high, low], mode="lines",
         line={"color": colour, "width": 2}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-    rows.annotate(chart, [
-        go.layout.Annotation(
-            x=sum(sides) / 2, y=sum(place) / 2, text="<br>".join(lines), showarrow=False,
-            font={"size": rows.AXIS_SIZE, "color": ink or colour},
-        )
-    ])  # fmt: skip
+    rows.write(chart, sum(sides) / 2, sum(place) / 2, "<br>".join(lines), ink or colour)

@@ -50,9 +50,9 @@ def draw_near_and_far(latency: Latency, device: Device, ink: str = rows.INK) -> 
             line={"color": colour, "width": 2.5},
         )  # fmt: skip
         words = f"<b>{place}</b><br>{memory}<br>{cycles:.0f} cycles<br>{sizes[name]}"
-        _write(chart, cycles, words, -UNDER, "top", ink)
+        rows.write(chart, cycles, 0, words, ink, yshift=-UNDER, yanchor="top")
     hand = f"in hand:<br>register,<br>{latency.register:.0f} cycles"
-    _write(chart, latency.shared, hand, 60, "bottom", ink)
+    rows.write(chart, latency.shared, 0, hand, ink, yshift=60, yanchor="bottom")
     chart.update_xaxes(visible=False, range=[0, latency.dram], fixedrange=True)
     chart.update_yaxes(visible=False, range=[0, 1], fixedrange=True)
     return chart.update_layout(height=HEIGHT, margin=MARGIN)
@@ -67,13 +67,3 @@ def describe(latency: Latency, device: Device) -> str:
         f"{latency.l2:.0f} cycles, {device.l2_bytes / 2**20:.0f} MB. In the warehouse, DRAM: "
         f"{latency.dram:.0f} cycles, {device.memory_bytes / 2**30:.0f} GB."
     )
-
-
-def _write(chart: go.Figure, x: float, text: str, above: float, anchor: str, ink: str) -> None:
-    """Write lines so many pixels above the road."""
-    rows.annotate(chart, [
-        go.layout.Annotation(
-            x=x, y=0, yshift=above, yanchor=anchor, text=text, showarrow=False, borderpad=0,
-            font={"size": rows.AXIS_SIZE, "color": ink},
-        )
-    ])  # fmt: skip

@@ -37,6 +37,16 @@ def annotate(figure: go.Figure, notes: Sequence[go.layout.Annotation]) -> None:
     figure.layout.annotations = (*figure.layout.annotations, *notes)
 
 
+def write(figure: go.Figure, x: float, y: float, text: str, ink: str, **placed: Any) -> None:
+    """Write a text at a point of a chart, or as Plotly's `placed` says from there."""
+    font = {"size": AXIS_SIZE, "color": ink}
+    annotate(figure, [
+        go.layout.Annotation(
+            x=x, y=y, text=text, showarrow=False, borderpad=0, font=font, **placed
+        )
+    ])  # fmt: skip
+
+
 def write_names(figure: go.Figure, names: Sequence[Name], ink: str) -> None:
     """Give the figure a row for each name, from the top, and write the names above the rows.
 
