@@ -11,6 +11,7 @@ import pytest
 from simulator import Launch, LaunchError, compile_kernel, narrate, record, simulate
 from simulator.__main__ import main
 from simulator.language.ctype import Pointer, Struct, parts
+from tests.programs.table import PROGRAMS
 from tests.simulator.launches import launch_text, run_text
 
 I = np.arange(32)  # noqa: E741  # threadIdx.x of the one warp
@@ -341,51 +342,14 @@ def test_steps_name_members() -> None:
     assert shown[-4].startswith("p[3].x…y = ")
 
 
-MATRICES = """
-typedef struct { int width; int height; int stride; float* elements; } Matrix;
-__device__ float get(const Matrix A, int row, int col) { return A.elements[row * A.stride + col]; }
-__device__ void set(Matrix A, int row, int col, float v) { A.elements[row * A.stride + col] = v; }
-__device__ Matrix sub(Matrix A, int row, int col) {
-    Matrix part;
-    part.width = part.height = 4;
-    part.stride = A.stride;
-    part.elements = &A.elements[A.stride * 4 * row + 4 * col];
-    return part;
-}
-__global__ void multiply(Matrix A, Matrix B, Matrix C) {
-    int row = threadIdx.y, col = threadIdx.x;
-    Matrix Csub = sub(C, blockIdx.y, blockIdx.x);
-    float sum = 0;
-    for (int m = 0; m < A.width / 4; ++m) {
-        Matrix Asub = sub(A, blockIdx.y, m);
-        Matrix Bsub = sub(B, m, blockIdx.x);
-        __shared__ float As[4][4], Bs[4][4];
-        As[row][col] = get(Asub, row, col);
-        Bs[row][col] = get(Bsub, row, col);
-        __syncthreads();
-        for (int e = 0; e < 4; ++e) sum += As[row][e] * Bs[e][col];
-        __syncthreads();
-    }
-    set(Csub, row, col, sum);
-}
-"""
-
-
-def test_a_struct_of_a_pointer_is_given_as_a_mapping() -> None:
-    """The matrix multiplication of the CUDA C++ Programming Guide, section on shared memory."""
-    random = np.random.default_rng(4)
-    a, b = (random.integers(-9, 9, (8, 8)).astype(np.float32) for _ in "AB")
-    matrices = {
-        name: {"width": 8, "height": 8, "stride": 8, "elements": values}
-        for name, values in (("A", a), ("B", b), ("C", np.zeros((8, 8), np.float32)))
-    }
-    kernel = compile_kernel(MATRICES, "multiply")
-    assert [parameter.name for parameter in kernel.parameters[:4]] == [
-        "A.width", "A.height", "A.stride", "A.elements",
-    ]  # fmt: skip
-    report = simulate(kernel, Launch((2, 2, 1), (4, 4, 1), matrices))
-    assert report.arrays["C.elements"].tolist() == (a @ b).tolist()
-    assert not report.hazards
+def test_a_struct_of_a_pointer_is_given_by_its_members() -> None:
+    """As the CUDA C++ Programming Guide's matrices are; tests/programs holds their product."""
+    [guide] = [one for one in PROGRAMS if one.kernel == "MatMulGuide"]
+    kernel = compile_kernel(guide.text, guide.kernel)
+    names = [parameter.name for parameter in kernel.parameters[:3]]
+    assert names == ["A.width", "A.height", "A.elements"]
+    with pytest.raises(LaunchError, match=r"missing: A\.elements, B\.width"):
+        simulate(kernel, Launch((1, 1, 1), (16, 16, 1), {"A": {"width": 8, "height": 8}}))
 
 
 FILTER = np.dtype([("taps", "f4", (3,)), ("bias", "f4"), ("start", [("at", "i4")])], align=True)
@@ -406,12 +370,6 @@ def test_a_struct_of_numbers_is_given_as_a_scalar(address: str) -> None:
     report = simulate(kernel, launch)
     expected = x[2:34] + 2 * x[3:35] + 4 * x[4:36] + 3.5 + bool(address)
     assert report.arrays["y"].tolist() == expected.tolist()
-
-
-def test_a_member_that_is_not_given_is_named() -> None:
-    kernel = compile_kernel(MATRICES, "multiply")
-    with pytest.raises(LaunchError, match=r"missing: A\.stride, A\.elements, B\.width"):
-        simulate(kernel, Launch((1, 1, 1), (4, 4, 1), {"A": {"width": 8, "height": 8}}))
 
 
 @pytest.mark.parametrize(
