@@ -72,8 +72,8 @@ def _run(nvdisasm: Path, options: Sequence[str], path: Path, may_fail: bool = Fa
     if done.returncode and may_fail:
         return ""
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
-        raise ToolchainError(f"nvdisasm cannot read the code: {said}")
+        reason = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
+        raise ToolchainError(f"nvdisasm cannot read the code: {reason}")
     return done.stdout
 
 

@@ -89,5 +89,5 @@ def _version(nvrtc: ctypes.CDLL) -> str:
 
 def _check(nvrtc: ctypes.CDLL, status: int) -> None:
     if status:
-        said = nvrtc.nvrtcGetErrorString(status).decode(errors="replace")
-        raise ToolchainError(f"NVRTC does not compile here: {said}.")
+        reason = nvrtc.nvrtcGetErrorString(status).decode(errors="replace")
+        raise ToolchainError(f"NVRTC does not compile here: {reason}.")

@@ -20,7 +20,7 @@ from simulator.language.tree import Kernel
 FILENAME = "kernel.cu"  # what NVRTC calls the text, whatever its file is called
 STATIC_SHARED_LIMIT = 48 * 1024  # CUDA C++ Programming Guide: more needs an opt-in launch
 ERROR_IN_LOG = re.compile(
-    r"^(?P<file>.*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: *(?P<said>.+)",
+    r"^(?P<file>.*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: *(?P<message>.+)",
     re.MULTILINE,
 )
 COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
@@ -131,12 +131,12 @@ def first_error(
         )
     found = ERROR_IN_LOG.search(log)
     if found:
-        line, said = original(int(found["line"])), without_folders(found["said"].strip())
+        line, message = original(int(found["line"])), without_folders(found["message"].strip())
         if found["file"] == filename:
-            return SourceError(f"NVRTC: {said}.", Span(line, 1, line, 1))
-        asserted = re.search(r'static assertion failed with "(.*)"', said)
+            return SourceError(f"NVRTC: {message}.", Span(line, 1, line, 1))
+        asserted = re.search(r'static assertion failed with "(.*)"', message)
         if asserted:  # in a header of ours: a sentence
             return SourceError(asserted[1])
-        return SourceError(f"NVRTC, in {without_folders(found['file'])}: {said}.")
+        return SourceError(f"NVRTC, in {without_folders(found['file'])}: {message}.")
     text = next((line for line in log.splitlines() if line.strip()), "no reason was given")
     return SourceError(f"NVRTC could not compile the kernel: {without_folders(text.strip())}.")

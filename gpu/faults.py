@@ -42,11 +42,11 @@ def explain(error: BaseException) -> tuple[str, bool]:
         return f"{CUDA_ERRORS[2][0].upper()}{CUDA_ERRORS[2][1:]}.", True
     status = getattr(error, "status", None)
     if isinstance(status, int):
-        reason = CUDA_ERRORS.get(status, _said(error) or "it gave no reason")
+        reason = CUDA_ERRORS.get(status, _message(error) or "it gave no reason")
         return f"{reason[0].upper()}{reason[1:]}: {type(error).__name__} {status}.", True
-    return f"A fault in Tilewise's GPU process: {type(error).__name__}: {_said(error)}", True
+    return f"A fault in Tilewise's GPU process: {type(error).__name__}: {_message(error)}", True
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     """What an error of others says: printable, and without this machine's folders."""
     return without_folders(printable(str(error).strip()))

@@ -76,15 +76,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print_line("Stopped.")
         return ExitCode.STOPPED
-    said = json.dumps(report_as_json(kernel, report)) if options.json else ""
+    output = json.dumps(report_as_json(kernel, report)) if options.json else ""
     code = ExitCode.HAZARDS if report.hazards else ExitCode.CLEAN
-    return print_result(said or printable(report_as_text(kernel, report)), code)
+    return print_result(output or printable(report_as_text(kernel, report)), code)
 
 
-def print_result(said: str, code: ExitCode) -> ExitCode:
+def print_result(output: str, code: ExitCode) -> ExitCode:
     """Print what a run or a verdict says; the code that the command ends with."""
     try:
-        print(said)
+        print(output)
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:

@@ -231,8 +231,8 @@ def _write_mp4(pictures: Iterator[tuple[bytes, float]], out: Path) -> None:
         "-c:v", "png", "-i", "-", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264",
         "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(out.resolve()),
     ]  # fmt: skip
-    with tempfile.TemporaryFile() as said:
-        ffmpeg = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said)  # noqa: S603
+    with tempfile.TemporaryFile() as log:
+        ffmpeg = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log)  # noqa: S603
         assert ffmpeg.stdin is not None
         try:
             shown = 0.0
@@ -248,8 +248,8 @@ def _write_mp4(pictures: Iterator[tuple[bytes, float]], out: Path) -> None:
         finally:
             code = ffmpeg.wait()
         if code:
-            said.seek(0)
-            reason = said.read().decode(errors="replace").strip().splitlines()
+            log.seek(0)
+            reason = log.read().decode(errors="replace").strip().splitlines()
             raise FilmError(f"FFmpeg failed: {reason[-1] if reason else f'exit status {code}'}")
 
 

@@ -157,17 +157,17 @@ def _reason(
 ) -> str:
     blocks, tile = tiles * pieces, f"{kernel.rows} x {kernel.columns}"
     counted = "1 tile" if tiles == 1 else f"{tiles:,} tiles"
-    said = f"{multiprocessors} multiprocessors, {counted} of {tile}: "
+    sentence = f"{multiprocessors} multiprocessors, {counted} of {tile}: "
     if pieces > 1:
-        said += f"K in {pieces} pieces makes {blocks:,} blocks"
+        sentence += f"K in {pieces} pieces makes {blocks:,} blocks"
     else:
-        said += "one block" if tiles == 1 else "a block for each"
+        sentence += "one block" if tiles == 1 else "a block for each"
     if waves > 1:
-        said += f", {waves} waves of {held} on each multiprocessor."
+        sentence += f", {waves} waves of {held} on each multiprocessor."
     elif blocks > multiprocessors:
-        said += f", up to {math.ceil(blocks / multiprocessors)} on each multiprocessor at once."
+        sentence += f", up to {math.ceil(blocks / multiprocessors)} on each multiprocessor at once."
     else:
-        said += ", all at once."
+        sentence += ", all at once."
     if pads:
-        said += " Rows of B do not begin on 16 bytes: they are first copied to rows that do."
-    return said
+        sentence += " Rows of B do not begin on 16 bytes: they are first copied to rows that do."
+    return sentence

@@ -74,8 +74,8 @@ def summarise(code: Instrumented, found: Reads, level: Level, kept: int) -> Summ
     covered = float(spans.cycles.sum()) / np.unique(spans.warp).size
     blocks, dropped = _blocks(found, spans, joined, numbers, kept)
     lost = _lost(found)
-    told = (*lost, *code.notes, *_moved(code, found, spans), *notes, *dropped)
-    return Summary(phases, covered / lifetime - 1, blocks, told)
+    sentences = (*lost, *code.notes, *_moved(code, found, spans), *notes, *dropped)
+    return Summary(phases, covered / lifetime - 1, blocks, sentences)
 
 
 def choose_blocks(multiprocessor: Array, most: int) -> Array:

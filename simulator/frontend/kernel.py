@@ -126,24 +126,24 @@ def parse_code(
         instance = f"{'::'.join((*_scope(source, asked), asked.name))}<{', '.join(arguments)}>"
         use = f"\nvoid {USE}() {{ (void)&{instance}; }}" if arguments else ""
         unit, diagnostics = parse(code, filename, macros, use)
-        said = errors(diagnostics, filename, code, source)
-        if not said.found:
+        reported = errors(diagnostics, filename, code, source)
+        if not reported.found:
             break
         for kept in code.kept:
             names.setdefault(kept.first_line, set()).update(kept.names)
-        lines = [error.span.line for error in said.found if error.span is not None]
-        wanted = {line for line in dropped if names[line] & said.unknown}
+        lines = [error.span.line for error in reported.found if error.span is not None]
+        wanted = {line for line in dropped if names[line] & reported.unknown}
         erring = [code.kept_at(line) for line in lines]
         doubtful = {one.first_line for one in erring if one is not None} - needed
         if last_try or not (wanted or doubtful - dropped):
             break
         needed |= wanted
         dropped = (dropped | doubtful) - needed
-    place = said.found[0].span if said.found else None
+    place = reported.found[0].span if reported.found else None
     if arguments and place is not None and place.line > code.line(code.text.count("\n") + 1):
-        raise TemplateError(f"{instance} does not fit its template: {said.found[0].message}")
+        raise TemplateError(f"{instance} does not fit its template: {reported.found[0].message}")
     doubts = tuple(map(shorten, (*launch_warnings(source), *warnings(diagnostics, filename, code))))
-    return Parsed(unit, code, said, doubts)
+    return Parsed(unit, code, reported, doubts)
 
 
 def _compile(

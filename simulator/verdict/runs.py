@@ -116,8 +116,8 @@ class Runs:
             if outside is None:
                 self._add(trial, CheckState.RIGHT, spent, verdicts.right(self.title))
             else:
-                said = verdicts.right_by_luck(self.title, outside.message)
-                self._add(trial, CheckState.WRONG, spent, said)
+                reason = verdicts.right_by_luck(self.title, outside.message)
+                self._add(trial, CheckState.WRONG, spent, reason)
         else:
             self._add(trial, CheckState.WRONG, spent, wrong.sentence, wrong)
 

@@ -156,6 +156,6 @@ class GpuCluster:
         return waiting(position.before) if position.gpus else NO_GPU
 
     def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
-        _, said = event
-        if said["key"] in self._heard:
-            self._heard[said["key"]] = JobState("running", said["message"], done=said["done"])
+        _, sent = event
+        if sent["key"] in self._heard:
+            self._heard[sent["key"]] = JobState("running", sent["message"], done=sent["done"])

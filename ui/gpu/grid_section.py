@@ -80,8 +80,8 @@ def draw_controls(busy: bool) -> Grid | None:
         button.button, "Run every block", "grid_go", icon=":material/grid_on:", width="stretch",
         disabled=busy or bool(work.refusal),
     )  # fmt: skip
-    if said := work.refusal or work.caption:
-        st.caption(plain_text(said))
+    if note := work.refusal or work.caption:
+        st.caption(plain_text(note))
     return grid if pressed and not busy and not work.refusal else None
 
 
@@ -181,8 +181,8 @@ def draw_hazards(hazards: Sequence[Hazard]) -> None:
             "No hazards: no race, no access outside an array, nothing read that was not set."
         )
     for hazard in hazards:
-        said = f"{hazard.kind}, {hazard.count:,} times: {hazard.message}"
-        st.error(plain_text(said))
+        sentence = f"{hazard.kind}, {hazard.count:,} times: {hazard.message}"
+        st.error(plain_text(sentence))
         if hazard.witness is not None:
             st.caption(plain_text(hazard.witness.sentence))
 

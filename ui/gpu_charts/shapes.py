@@ -48,7 +48,7 @@ def draw_map(shapes: Sequence[Shape], ink: str = rows.INK) -> go.Figure:
                 "line": {"width": 1, "color": ink},
                 "symbol": ["circle" if shape.verified else "x" for shape in shapes],
             },
-            text=[_told(shape) for shape in shapes], hovertemplate="%{text}<extra></extra>",
+            text=[_hover_text(shape) for shape in shapes], hovertemplate="%{text}<extra></extra>",
         )
     )  # fmt: skip
     font = {"size": rows.AXIS_SIZE, "color": ink}
@@ -62,7 +62,7 @@ def draw_map(shapes: Sequence[Shape], ink: str = rows.INK) -> go.Figure:
     return figure
 
 
-def _told(shape: Shape) -> str:
+def _hover_text(shape: Shape) -> str:
     verdict = "" if shape.verified else ", C is wrong"
     return (
         f"<b>{size_name(shape.size)}</b>: {format_percent(shape.cublas_ratio)} of cuBLAS{verdict}"
@@ -76,7 +76,7 @@ def summarize(shapes: Sequence[Shape]) -> str:
     few = [shape for shape in drawn if shape.is_few]
     others = [shape for shape in drawn if not shape.is_few]
     wrong = sum(not shape.verified for shape in shapes)
-    said = [
+    sentences = [
         f"**{len(group)} shapes {which}drawn at random: {format_percent(geometric_mean(group))} of "
         f"cuBLAS** (geometric mean), at worst {format_percent(worst.cublas_ratio)}, at "
         f"{size_name(worst.size)}."
@@ -84,7 +84,9 @@ def summarize(shapes: Sequence[Shape]) -> str:
         if group
         for worst in [min(group, key=lambda shape: shape.cublas_ratio)]
     ]
-    return " ".join([*said, f"{wrong} of their Cs are wrong." if wrong else "Every C is right."])
+    return " ".join(
+        [*sentences, f"{wrong} of their Cs are wrong." if wrong else "Every C is right."]
+    )
 
 
 def describe(shapes: Sequence[Shape]) -> str:

@@ -151,10 +151,10 @@ class BanksStage(StagePanel):
             whole = box(chart.left, chart.top, chart.right, chart.bottom)
             frame = box(chart.left, chart.top, chart.right, low)
             middle, half = self._middle[1], 0.8 * self._letters.number
-            beside = self._half_width(idle) if (idle := self._idle(request)) else 0.0
+            half_width = self._half_width(idle) if (idle := self._idle(request)) else 0.0
             for bank in range(0, BANKS, 4):
                 x = chart.left + bank * self._bank
-                if abs(bank - MIDDLE) < beside:  # not through the words
+                if abs(bank - MIDDLE) < half_width:  # not through the words
                     columns += box(x, chart.top, x, middle - half)
                     columns += box(x, middle + half, x, chart.bottom)
                 else:

@@ -326,7 +326,7 @@ class LectureSheet:
         )  # fmt: skip
         self._crossings = crossings_panels(model, palette, areas, far, on_stage)
         self.panels: list[Panel[Step]] = [
-            SourceWindow(model, palette, letters, areas, kept=_kept_lines(model, look)),
+            SourceWindow(model, palette, letters, areas, pinned=_pinned_lines(model, look)),
             *far,
             *on_stage,
             *self._crossings,
@@ -382,7 +382,7 @@ def _shares(model: SceneModel) -> tuple[float, float]:
     return SOURCE_SHARE, FAR_SHARE
 
 
-def _kept_lines(model: SceneModel, look: Look) -> frozenset[int]:
+def _pinned_lines(model: SceneModel, look: Look) -> frozenset[int]:
     """Where the banks are held, the declarations of shared arrays: a padded row is seen there."""
     if look.stage not in (Stage.BANKS, Level.WARP):
         return frozenset()

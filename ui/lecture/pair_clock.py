@@ -106,10 +106,10 @@ class PairClock(Panel[Pair]):
 
     def __init__(
         self, models: tuple[SceneModel, SceneModel], names: tuple[str, str], palette: Palette,
-        letters: Letters, areas: PairAreas, said: ClockWords,
+        letters: Letters, areas: PairAreas, clock_words: ClockWords,
     ) -> None:  # fmt: skip
         assert areas.clock is not None
-        self._palette, self._letters, self._said = palette, letters, said
+        self._palette, self._letters, self._clock_words = palette, letters, clock_words
         self._area, self._tall = areas.clock, areas.tall
         small = letters.small
         self._row = (ROW + LINE if areas.tall else ROW) * small
@@ -143,7 +143,7 @@ class PairClock(Panel[Pair]):
             words([(self._left - INDENT, y) for y in middles], self._names, small, palette.ink,
                   "middle left", SANS)
         ]  # fmt: skip
-        for one in self._said.lines:
+        for one in self._clock_words.lines:
             x, align = (area.right, "middle left") if one.is_right else (area.left, "middle right")
             y = below + one.top + LINE / 2 * one.size
             colour = palette.faint if one.is_setting else palette.ink

@@ -174,8 +174,8 @@ class PairSheet:
         is_tall, width = look.width < TALL_WIDTH, look.width - 2 * edge_of_pair(look)
         models = at_one_scale(models)
         clocks = models[0].clock, models[1].clock
-        said = say_clocks(clocks, self.letters, width, None if is_tall else look.height)
-        self.areas = areas = areas_for_pair(look, said.height)
+        clock_words = say_clocks(clocks, self.letters, width, None if is_tall else look.height)
+        self.areas = areas = areas_for_pair(look, clock_words.height)
         self._count = len(pairs)
         self._headings = Headings(models, names, palette, self.letters, areas)
         lines = differing_lines(*(model.recording.kernel.text for model in models))
@@ -196,9 +196,9 @@ class PairSheet:
             )
             crossings.append(crossings_panels(model, palette, of_side, far, on_stage[side]))
             # What a what-if changed is seen in the text beside it.
-            beside = replace(model, changes=())
+            unchanged = replace(model, changes=())
             own: list[Panel[Step]] = [
-                SourceWindow(beside, *parts[1:], lines[side]), SentencePanel(*parts, reader),
+                SourceWindow(unchanged, *parts[1:], lines[side]), SentencePanel(*parts, reader),
                 LedgerPanel(*parts),
                 *far, *on_stage[side], *crossings[side],
             ]  # fmt: skip
@@ -211,14 +211,14 @@ class PairSheet:
             CountsPanel(models, palette, self.letters, areas.counts, areas.count_columns),
             PairTimeline(models, names, pairs, palette, self.letters, areas),
         ]  # fmt: skip
-        if said.height:
-            self.panels.append(PairClock(models, names, palette, self.letters, areas, said))
+        if clock_words.height:
+            self.panels.append(PairClock(models, names, palette, self.letters, areas, clock_words))
         self.size = (areas.width, areas.height)
         self.heading = Heading(*areas.heading, self.letters.heading)
         self.timeline = areas.timeline
         self.tall, self.far_share, self.warps = areas.tall, 0.0, 0
         self.has_clock = any(clock is not None for clock in clocks)
-        self.clock_height = said.height
+        self.clock_height = clock_words.height
         left, right = (one.stage for one in areas.sides)
         self.near = Rectangle(left.left, left.top, right.right, right.bottom)
         self._held = look.stage

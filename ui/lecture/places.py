@@ -140,14 +140,14 @@ class PlacesPanel(Panel[Step]):
             rows.insert(0, ("naive loads", self._naive[step.number]))
         area, size, found = self._area, self._size, []
         longest = max(text_width(f"{name} {self._most:,}", size) for name, _ in rows)
-        beside = 0.0 if self._has_words_above else longest + 10
+        words_width = 0.0 if self._has_words_above else longest + 10
         for i, (name, count) in enumerate(rows):
             low = self._top + (i + 1) * self._line - 0.2 * size
             high = min(self._line - 1.7 * size, TALLEST * size) if self._has_words_above else (
                 BAR * size
             )  # fmt: skip
             whole = Rectangle(
-                area.left, low - high, max(area.left + 20, area.right - beside), low
+                area.left, low - high, max(area.left + 20, area.right - words_width), low
             )  # fmt: skip
             bar = replace(whole, right=whole.left + whole.width * count / self._most)
             text = f"{name} {count:,}"

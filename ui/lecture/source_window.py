@@ -48,17 +48,17 @@ GAP = Row(0, "", ("⋯", *("" for _ in COLOURS[1:])), is_pinned=True)  # below p
 class SourceWindow(Panel[Step]):
     """The rows of the kernel's source around the current line.
 
-    What a what-if has changed, or is kept in view, is above them where no line of it is among
+    What a what-if has changed, or is pinned, is above them where no line of it is among
     them.
     """
 
     def __init__(
         self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        differing: frozenset[int] = frozenset(), kept: frozenset[int] = frozenset(),
+        differing: frozenset[int] = frozenset(), pinned: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
         """The lines `differing` stand out: the scene beside this one has others.
 
-        Of those in `kept` one is always in view, if there is room.
+        Of the lines in `pinned` one is always in view, if there is room.
         """
         self._model, self._palette, self._letters = model, palette, letters
         self._box = areas.source
@@ -69,15 +69,15 @@ class SourceWindow(Panel[Step]):
         self._columns = int((self._box.right - self._code) / letter)
         self._value_columns = int((self._box.right - self._code) / (MONO_WIDTH * letters.values))
         self._rows = _rows(model.recording.kernel.text, model.changes, differing, self._columns)
-        self._pinned = _pinned_rows(self._rows, self._count, kept)
+        self._pinned = _pinned_rows(self._rows, self._count, pinned)
         self._follows = self._count - len(self._pinned)  # rows that follow the current line
         self._first_row = {row.line: i for i, row in reversed(list(enumerate(self._rows)))}
         self._last_row = {row.line: i for i, row in enumerate(self._rows)}
-        # The first and the last row of each line that a what-if changed, or that is kept in view.
+        # The first and the last row of each line that a what-if changed, or that is pinned.
         self._changed = [
             (self._first_row[line], self._last_row[line])
             for line in sorted(
-                {row.line for row in self._rows if row.sign in _CHANGED or row.line in kept}
+                {row.line for row in self._rows if row.sign in _CHANGED or row.line in pinned}
             )
         ]
         self._before = min(BEFORE, max(0, self._follows - 1 - VALUE_ROWS) // 2)
@@ -236,12 +236,12 @@ class SourceWindow(Panel[Step]):
 _CHANGED = ("-", "+")
 
 
-def _pinned_rows(rows: tuple[Row, ...], count: int, kept: frozenset[int]) -> tuple[Row, ...]:
-    """The first rows that a what-if changed or that are kept, and a gap; none without room.
+def _pinned_rows(rows: tuple[Row, ...], count: int, pinned: frozenset[int]) -> tuple[Row, ...]:
+    """The first rows that a what-if changed or that are pinned, and a gap; none without room.
 
     They are whole lines.
     """
-    changed = [row for row in rows if row.sign in _CHANGED or row.line in kept]
+    changed = [row for row in rows if row.sign in _CHANGED or row.line in pinned]
     while changed and len(changed) > min(PINNED, count - LEAST - 1):
         changed = [row for row in changed if row.line != changed[-1].line]
     if not changed or count - len(changed) - 1 < LEAST:

@@ -70,7 +70,7 @@ class TensorStage(StagePanel):
         self._model, self._palette, self._letters = model, palette, letters
         stage, maps = areas.whole_stage, areas.corner
         gap = letters.name
-        beside = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
+        at_right = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)
         # Without a product there are no maps, and their place is free.
         taken = stage.top if model.product is None else maps.bottom + gap
         below = Rectangle(stage.left, taken, stage.right, stage.bottom)
@@ -84,9 +84,9 @@ class TensorStage(StagePanel):
                 rows = stage.height
             below = Rectangle(left, stage.bottom - rows, right, stage.bottom)
         needed = text_width(LABEL, letters.small) + mono_width(BITS + CUT + 1, letters.small)
-        is_beside = beside.width >= needed and areas.chip is None
-        self._area = beside if is_beside else below
-        self._tiles = self._place_tiles(areas, taken, is_beside)
+        is_at_right = at_right.width >= needed and areas.chip is None
+        self._area = at_right if is_at_right else below
+        self._tiles = self._place_tiles(areas, taken, is_at_right)
         each = self._area.height / self._rows_needed()
         self._row = min(each, TALLEST_ROW * letters.number)
         if each < LOWEST_ROW * letters.number:  # not all have room
@@ -97,13 +97,13 @@ class TensorStage(StagePanel):
         self._size = min(letters.number, for_bits)
         self._line = self._area.right - mono_width(CUT, self._size)  # right of the last kept bit
 
-    def _place_tiles(self, areas: Areas, taken: float, is_beside: bool) -> Rectangle | None:
+    def _place_tiles(self, areas: Areas, taken: float, is_at_right: bool) -> Rectangle | None:
         """Where the tiles are: under the maps, or above the bits where maps have another place."""
         gap, stage, corner = self._letters.name, areas.whole_stage, areas.corner
         if areas.chip is not None:
             tiles = replace(stage, bottom=self._area.top - gap)
             return tiles if tiles.height > 0 else None
-        return Rectangle(corner.left, taken, corner.right, stage.bottom) if is_beside else None
+        return Rectangle(corner.left, taken, corner.right, stage.bottom) if is_at_right else None
 
     def changing(self, step: Step) -> list[Trace]:
         """The labels, the bits that count, and the bits that are cut off."""
@@ -238,10 +238,10 @@ class TensorStage(StagePanel):
     def _rows(self, step: Step) -> list[_Row]:
         call = multiplication(step)
         if call is None:
-            return self._said("Nothing is multiplied on the tensor core here.")
+            return self._sentence("Nothing is multiplied on the tensor core here.")
         found = self._addition(step, call)
         if found is None:
-            return self._said("An operand is infinite or NaN: nothing is aligned.")
+            return self._sentence("An operand is infinite or NaN: nothing is aligned.")
         addition, factors, type_name = found
         first, *products = addition.addends
         shown = products[: self._count - OTHER_ROWS]
@@ -263,7 +263,7 @@ class TensorStage(StagePanel):
             return [*rows, _Row(label)]
         return [*rows, _row(label, int(result / addition.unit), 0.0, addition)]
 
-    def _said(self, sentence: str) -> list[_Row]:
+    def _sentence(self, sentence: str) -> list[_Row]:
         width = self._area.width
         return [_Row(line) for line in fit((sentence,), self._letters.number, width, 2)]
 

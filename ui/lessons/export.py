@@ -124,8 +124,8 @@ def _part(part: Part, asked: int) -> str:
                     config={"displayModeBar": False, "responsive": True},
                 )
             )  # fmt: skip
-            said = f"<p class='source'>{html.escape(charts.source(chart))}</p>"
-            return f"{markdown(text)}<div class='chart'>{drawn}</div>{said}"
+            source = f"<p class='source'>{html.escape(charts.source(chart))}</p>"
+            return f"{markdown(text)}<div class='chart'>{drawn}</div>{source}"
         case ExercisePart(exercise, text):
             return (
                 f"<aside>{markdown(f'**Exercise: {exercise.title}.** {text}')}"
@@ -133,9 +133,9 @@ def _part(part: Part, asked: int) -> str:
             )
         case Claim():
             numbers = {name: find(quantity) for name, quantity in part.quantities.items()}
-            said = markdown(fill(part, part.found, numbers))
+            sentence = markdown(fill(part, part.found, numbers))
             verdict = f"<b>{part.verdict.capitalize()}.</b>"
-            return f"<aside>{markdown(claim_title(part))}{verdict} {said}</aside>"
+            return f"<aside>{markdown(claim_title(part))}{verdict} {sentence}</aside>"
         case QuestionPart():
             return _question(part.variants[0], asked)
         case Broken():

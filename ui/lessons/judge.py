@@ -49,22 +49,22 @@ def right_answer(question: Question, numbers: Numbers) -> Answer:
             return tuple(sorted(range(len(values)), key=values.__getitem__))
 
 
-def judge(question: Question, numbers: Numbers, said: Answer) -> Judgement:
+def judge(question: Question, numbers: Numbers, given: Answer) -> Judgement:
     """Whether an answer is right, and the reason. Raises QuestionError."""
-    is_right = said == right_answer(question, numbers)
+    is_right = given == right_answer(question, numbers)
     because = fill(question, question.because, numbers)
     if is_right:
         return Judgement(True, because)
     for reason in question.wrong:
-        if wrong_answer(question, reason, numbers) == said:
+        if wrong_answer(question, reason, numbers) == given:
             return Judgement(False, f"{fill(question, reason.because, numbers)} {because}")
     return Judgement(False, because)
 
 
-def hint(question: Question, numbers: Numbers, said: Answer) -> str:
+def hint(question: Question, numbers: Numbers, given: Answer) -> str:
     """What helps after a wrong answer, Markdown: what led to it, else the question's hint."""
     for reason in question.wrong:
-        if wrong_answer(question, reason, numbers) == said:
+        if wrong_answer(question, reason, numbers) == given:
             return fill(question, reason.because, numbers)
     return fill(question, question.hint, numbers)
 

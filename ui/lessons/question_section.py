@@ -81,11 +81,11 @@ def draw_question(
                 _draw_answer_button(part, visit, question, numbers, answer, key)
         tried = visit.tried.get(part.name)
         if given is None and tried is not None:
-            said = "Not that order." if question.kind is Kind.ORDER else (
+            refusal = "Not that order." if question.kind is Kind.ORDER else (
                 f"Not {words(question, numbers, tried)}."
             )  # fmt: skip
             st.warning(
-                f"**{said}** {hint(question, numbers, tried)} Try once more.", icon=HINT,
+                f"**{refusal}** {hint(question, numbers, tried)} Try once more.", icon=HINT,
             )  # fmt: skip
         if given is not None:
             _draw_judgement(question, numbers, given)
@@ -170,11 +170,11 @@ def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Giv
         st.success(f"**Right.** {found.because}", icon=RIGHT)
         return
     right = words(question, numbers, right_answer(question, numbers))
-    if question.kind is Kind.ORDER:  # what was said is above, with its numbers
-        said = f"You chose a different order. It is: {right}."
+    if question.kind is Kind.ORDER:  # the answer is above, with its numbers
+        correction = f"You chose a different order. It is: {right}."
     else:
-        said = f"You said {words(question, numbers, given.answer)}; it is {right}."
-    st.error(f"**{said}** {found.because}", icon=WRONG)
+        correction = f"You said {words(question, numbers, given.answer)}; it is {right}."
+    st.error(f"**{correction}** {found.because}", icon=WRONG)
 
 
 def _draw_for_teacher(question: Question, numbers: Mapping[str, float]) -> None:
@@ -182,8 +182,8 @@ def _draw_for_teacher(question: Question, numbers: Mapping[str, float]) -> None:
     st.info(f"**Answer: {words(question, numbers, right)}.** "
             f"{judge(question, numbers, right).because}", icon=":material/school:")  # fmt: skip
     for reason in question.wrong:
-        said = words(question, numbers, wrong_answer(question, reason, numbers))
-        st.markdown(f"Often said: **{said}**. {fill(question, reason.because, numbers)}")
+        often = words(question, numbers, wrong_answer(question, reason, numbers))
+        st.markdown(f"Often said: **{often}**. {fill(question, reason.because, numbers)}")
 
 
 def _draw_answer(

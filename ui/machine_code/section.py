@@ -177,8 +177,8 @@ def draw_compared(compared: Compared, line: int | None) -> None:
     if here and line is not None:
         st.html(pairs_html(compared, here, line_html))
     changed = [one for one in compared.pairs if one.is_changed]
-    said = f"{len(changed)} of {len(compared.pairs)} lines have other instructions"
-    with st.expander(said, key="machine_code_changed", expanded=True):
+    label = f"{len(changed)} of {len(compared.pairs)} lines have other instructions"
+    with st.expander(label, key="machine_code_changed", expanded=True):
         st.html(pairs_html(compared, changed, brief_html))
     with st.expander("All lines", key="machine_code_both"):
         st.html(pairs_html(compared, compared.pairs, brief_html))

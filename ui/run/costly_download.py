@@ -21,5 +21,5 @@ def draw_costly_download(
         st.button(label, icon=icon, disabled=True, width="stretch", key=f"refused {label}")
     else:
         download_button(label, make, name, "text/html", icon)
-    if said := work.refusal or work.caption:
-        st.caption(said)
+    if note := work.refusal or work.caption:
+        st.caption(note)

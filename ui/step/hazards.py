@@ -68,8 +68,8 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
             hazard = displayed.hazard
             where = RIGHT if displayed.side else ""
             shown_text = _shown_text(view, displayed)
-            said = plain_text(with_file_names(hazard.message, shown_text, keeps_numbers=True))
-            st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {said}")
+            message = plain_text(with_file_names(hazard.message, shown_text, keeps_numbers=True))
+            st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {message}")
             if hazard.witness is not None:
                 witness = hazard.witness.sentence
                 st.caption(plain_text(with_file_names(witness, shown_text, keeps_numbers=True)))

@@ -52,12 +52,12 @@ def write_report(
             yield verdict_html.next_step(state, message)
         yield verdict_html.requirements(result)
     if verdict is not None:
-        said = verdict.in_files(user_kernel.text)
-        yield verdict_html.next_step(said.state, said.next_step, said.repair)
-        for found in said.causes:
-            yield verdict_html.hazard(found, said.next_step)
-        yield verdict_html.checks(said.checks, said.next_step)
-        yield verdict_html.costs(said)
+        located = verdict.in_files(user_kernel.text)
+        yield verdict_html.next_step(located.state, located.next_step, located.repair)
+        for found in located.causes:
+            yield verdict_html.hazard(found, located.next_step)
+        yield verdict_html.checks(located.checks, located.next_step)
+        yield verdict_html.costs(located)
     yield _listing(
         user_kernel.text, mark_hazards(user_kernel.text, verdict) if verdict is not None else ()
     )

@@ -25,15 +25,15 @@ Open = Callable[[View, DisplayedHazard | None, int | None], None]
 
 def draw_verdict(user_kernel: UserKernel, verdict: Verdict, open_scene: Open) -> None:
     """Draw a verdict: the one thing to do and where it is seen, then all else that was found."""
-    said = verdict.in_files(user_kernel.text)
-    shown_text = said.next_step
-    st.html(verdict_html.next_step(said.state, shown_text, said.repair))
+    located = verdict.in_files(user_kernel.text)
+    shown_text = located.next_step
+    st.html(verdict_html.next_step(located.state, shown_text, located.repair))
     if verdict.state is State.UNCHECKED:
         st.html("<p class='said'>Choose it in <b>Launch</b>, at <b>It computes</b>.</p>")
-    wrong = _first_wrong(said)
+    wrong = _first_wrong(located)
     if wrong is not None and wrong.sentence in shown_text:
         _draw_wrong_button(user_kernel, wrong, "verdict_wrong", open_scene)
-    numbered = list(zip(range(len(said.causes)), said.causes, verdict.causes, strict=True))
+    numbered = list(zip(range(len(located.causes)), located.causes, verdict.causes, strict=True))
     numbered.sort(key=lambda one: one[1].hazard.message not in shown_text)
     # What one change mends has one cause: the first is enough to see it.
     shown = numbered[:1] if verdict.repair is not None else numbered
@@ -44,10 +44,10 @@ def draw_verdict(user_kernel: UserKernel, verdict: Verdict, open_scene: Open) ->
             for number, words, found in numbered[len(shown) :]:
                 message = verdict_html.hazard(words, shown_text)
                 _draw_hazard(user_kernel, number, found, message, open_scene)
-    st.html(verdict_html.checks(said.checks, shown_text))
+    st.html(verdict_html.checks(located.checks, shown_text))
     if wrong is not None and wrong.sentence not in shown_text:
         _draw_wrong_button(user_kernel, wrong, "verdict_wrong", open_scene)
-    costs = verdict_html.costs(said)
+    costs = verdict_html.costs(located)
     if costs:
         st.html(costs)
 
