@@ -46,6 +46,14 @@ def test_a_loop_without_a_counter_ends_after_many_iterations() -> None:
     assert simulate(*launch).arrays["x"][0] == steps == 524
 
 
+def test_the_time_given_ends_short_loops_in_each_other() -> None:
+    heads = "".join(f"for (int i{n} = 0; i{n} < 2; ++i{n}) " for n in range(40))
+    text = f"__global__ void k(float* x) {{ {heads} x[0] += 1; }}"
+    launch = launch_text(text, x=np.zeros(1, np.float32))
+    with pytest.raises(SourceError, match=r"The time given to this run, 0\.2 seconds, is over"):
+        simulate(*launch, seconds=0.2)
+
+
 @pytest.mark.deep
 def test_mandelbrot_ends() -> None:
     w, limit = 64, 1000
