@@ -534,15 +534,6 @@ def test_a_key_is_one_step_after_any_number_of_changes(visit: Open) -> None:
 
 
 @pytest.mark.deep
-def test_garbage_in_a_link_gives_a_sentence_and_a_scene(visit: Open) -> None:
-    page = ready(visit("/step?kernel=tilde&M=900&step=zero&%F0%9F%92%A5=%3Cb%3E"))
-    expect(
-        page.get_by_text("M = 900 is more than 64, the most that the scene shows")
-    ).to_be_visible()
-    assert where(page)[0] == 1
-
-
-@pytest.mark.deep
 def test_the_animation_of_a_long_recording_has_all_its_pages(visit: Open, tmp_path: Path) -> None:
     page = ready(visit("/step?M=64&N=64&K=64&TILE=2&step=500"))
     files(page)
