@@ -9,18 +9,12 @@ import plotly.graph_objects as go
 
 from gpu.comparison import Comparison, KernelResult
 from gpu.precision import short_name
-from ui.drawing.palette import CHART_PAPERS, REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
-from ui.gpu_charts.label_placement import View, place_labels
+from ui.gpu_charts.named_points import Corner, NamedPoint, draw_axes, draw_names
 from ui.gpu_charts.performance import NO_PAIR, Pair
 
 HEIGHT = 560  # pixels
 MARGIN = {"l": 58, "r": 14, "t": 56, "b": 60}
-# Pixels of the plot on a phone and on a screen of 1280: names have to fit on both.
-PLOT_WIDTHS = (280, 1000)
-NAME_SIZE = 15  # pixels
-CHARACTER_WIDTH = 8.0  # pixels of a character at NAME_SIZE: capitals take more than the mean, 7.4
-TEXT_HEIGHT = 22  # pixels of a line of text
 SYMBOLS = {"float32": "circle", "float64": "square", "tf32": "diamond", "float16": "triangle-up"}
 
 
@@ -40,7 +34,8 @@ def draw_accuracy(comparison: Comparison, ink: str = rows.INK, pair: Pair = NO_P
     hovering over the point shows it. Needs a point at least.
     """
     shown = find_points(comparison)
-    low, high = _ranges(shown)
+    points = [NamedPoint(one, one.rel_norm_error or 1.0, one.tflops or 1.0) for one in shown]
+    low, high = _ranges(points)
     figure = go.Figure()
     for element, symbol in SYMBOLS.items():
         some = [kernel for kernel in shown if kernel.element == element]
@@ -56,77 +51,22 @@ def draw_accuracy(comparison: Comparison, ink: str = rows.INK, pair: Pair = NO_P
                 customdata=[performance.kernel_label(kernel) for kernel in some],
                 hovertemplate="error %{x:.2g}, %{y:.3g} TFLOP/s<extra>%{customdata}</extra>",
             )  # fmt: skip
-    _draw_names(figure, shown, low, high, ink, pair)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
+    height = HEIGHT - MARGIN["t"] - MARGIN["b"]
+    draw_names(figure, points, low, high, height, ink, pair)
     figure.update_xaxes(
-        title="error of C, a share of its norm: left is closer", type="log", dtick=1,
-        exponentformat="power", range=[low[0], high[0]],
+        title="error of C, a share of its norm: left is closer", dtick=1, exponentformat="power",
+        range=[math.log10(low[0]), math.log10(high[0])],
     )  # fmt: skip
-    figure.update_yaxes(title="TFLOP/s", type="log", dtick=1, range=[low[1], high[1]])
-    for axis in (figure.update_xaxes, figure.update_yaxes):
-        axis(
-            tickfont=font, title_font=font, zeroline=False, showgrid=False, ticks="outside",
-            tickcolor=REFERENCE_COLOUR, showline=True, linecolor=REFERENCE_COLOUR,
-        )  # fmt: skip
-    figure.update_layout(
-        height=HEIGHT, margin=MARGIN, showlegend=True,
-        legend={
-            "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
-            "font": {"size": rows.AXIS_SIZE, "color": ink},
-        },
-    )  # fmt: skip
+    figure.update_yaxes(title="TFLOP/s", dtick=1, range=[math.log10(low[1]), math.log10(high[1])])
+    draw_axes(figure, ink)
+    figure.update_layout(height=HEIGHT, margin=MARGIN, showlegend=True)
     return figure
 
 
-def _place(kernel: KernelResult) -> tuple[float, float]:
-    return math.log10(kernel.rel_norm_error or 1.0), math.log10(kernel.tflops or 1.0)
-
-
-def _ranges(shown: Sequence[KernelResult]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(x, y) of the lower left corner and of the upper right one, as powers of ten."""
-    across, up = zip(*map(_place, shown), strict=True)
-    return (min(across) - 1.0, min(up) - 0.3), (max(across) + 0.3, max(up) + 0.3)
-
-
-def _draw_names(
-    figure: go.Figure,
-    shown: Sequence[KernelResult],
-    low: tuple[float, float],
-    high: tuple[float, float],
-    ink: str,
-    pair: Pair,
-) -> None:
-    """Write kernels' names beside their points: the compared ones first, then the fastest."""
-    height = HEIGHT - MARGIN["t"] - MARGIN["b"]
-    ordered = sorted(shown, key=lambda one: (one.name not in pair, -(one.tflops or 0.0)))
-    names = [performance.kernel_label(kernel) for kernel in ordered]
-
-    def pixels(kernel: KernelResult, width: float) -> tuple[float, float]:
-        across, up = _place(kernel)
-        return (
-            width * (across - low[0]) / (high[0] - low[0]),
-            height * (high[1] - up) / (high[1] - low[1]),
-        )
-
-    views = tuple(
-        View(tuple(pixels(kernel, width) for kernel in ordered), (0, 0, width, height))
-        for width in PLOT_WIDTHS
-    )
-    widths = tuple(CHARACTER_WIDTH * len(name) for name in names)
-    positions = place_labels(views, widths, TEXT_HEIGHT)
-    notes = []
-    for kernel, name, position in zip(ordered, names, positions, strict=True):
-        if position is None:
-            continue
-        across, up = _place(kernel)
-        notes.append(go.layout.Annotation(
-            x=across, y=up, text=f"<b>{name}</b>" if kernel.name in pair else name,
-            ax=position.x, ay=position.y, xanchor=position.side, yanchor="middle",
-            showarrow=True, arrowhead=0, arrowwidth=1, bgcolor=CHART_PAPERS[ink],
-            arrowcolor=ink if position.far else "rgba(0,0,0,0)",
-            font={"size": NAME_SIZE, "color": ink}, borderpad=0, standoff=0,
-        ))  # fmt: skip
-    rows.annotate(figure, notes)
+def _ranges(shown: Sequence[NamedPoint]) -> tuple[Corner, Corner]:
+    """(x, y) of the lower left corner and of the upper right one."""
+    across, up = [point.x for point in shown], [point.y for point in shown]
+    return (min(across) / 10, min(up) / 2), (max(across) * 2, max(up) * 2)
 
 
 def describe(comparison: Comparison) -> str:

@@ -13,19 +13,20 @@ from gpu.cuda.microbenchmarks.limits import Limits
 from gpu.device import Device
 from gpu.precision import short_name
 from gpu.predicted_counters import global_bytes
-from ui.drawing.palette import CHART_PAPERS, REFERENCE_COLOUR
+from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
-from ui.gpu_charts.label_placement import View, place_labels
+from ui.gpu_charts.named_points import (
+    TEXT_HEIGHT,
+    Corner,
+    NamedPoint,
+    draw_axes,
+    draw_names,
+)
 from ui.gpu_charts.performance import NO_PAIR, Pair
 
 PLOT_HEIGHT = 372  # pixels
 MARGIN = {"l": 58, "r": 14, "b": 60}  # pixels, beside the ceilings' names above
-# Pixels of the plot on a phone and on a screen of 1280: names have to fit on both.
-PLOT_WIDTHS = (280, 1000)
 ROOF_SAMPLES = 120  # intervals between the points of a ceiling that names avoid
-NAME_SIZE = 15  # pixels
-CHARACTER_WIDTH = 8.0  # pixels of a character at NAME_SIZE: capitals take more than the mean, 7.4
-TEXT_HEIGHT = 22  # pixels of a line of text
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 X_TITLE = "operations for each byte asked for"
 
@@ -139,8 +140,10 @@ def draw_roofline(
             hovertemplate="%{x:.3g} operations a byte, %{y:.3g} TFLOP/s<extra>"
             + performance.kernel_label(point.kernel) + "</extra>",
         )  # fmt: skip
-    _draw_names(figure, shown, ceilings, low, high, ink, pair)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
+    points = [NamedPoint(one.kernel, one.intensity, one.kernel.tflops or 1.0) for one in shown]
+    steps = [low[0] * (high[0] / low[0]) ** (n / ROOF_SAMPLES) for n in range(ROOF_SAMPLES + 1)]
+    roofs = [(step, roof.tflops_at(step)) for roof in ceilings for step in steps]
+    draw_names(figure, points, low, high, PLOT_HEIGHT, ink, pair, roofs)
     for axis, title, begin, end in (
         (figure.update_xaxes, X_TITLE, low[0], high[0]),
         (figure.update_yaxes, "TFLOP/s", low[1], high[1]),
@@ -149,25 +152,16 @@ def draw_roofline(
             10.0**power for power in range(math.ceil(math.log10(begin)), 4) if 10.0**power <= end
         ]
         axis(
-            type="log", title=title, range=[math.log10(begin), math.log10(end)], tickvals=ticks,
-            ticktext=[f"{tick:,g}" for tick in ticks], tickfont=font, title_font=font,
-            zeroline=False, showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR,
-            showline=True, linecolor=REFERENCE_COLOUR,
+            title=title, range=[math.log10(begin), math.log10(end)], tickvals=ticks,
+            ticktext=[f"{tick:,g}" for tick in ticks],
         )  # fmt: skip
+    draw_axes(figure, ink)
     above = TEXT_HEIGHT * (len(ceilings) + 1)  # on a phone each name has a line of its own
-    figure.update_layout(
-        height=PLOT_HEIGHT + above + MARGIN["b"], margin=MARGIN | {"t": above},
-        legend={
-            "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0,
-            "font": {"size": rows.AXIS_SIZE, "color": ink},
-        },
-    )  # fmt: skip
+    figure.update_layout(height=PLOT_HEIGHT + above + MARGIN["b"], margin=MARGIN | {"t": above})
     return figure
 
 
-def _ranges(
-    shown: Sequence[Point], ceilings: Sequence[Roof]
-) -> tuple[tuple[float, float], tuple[float, float]]:
+def _ranges(shown: Sequence[Point], ceilings: Sequence[Roof]) -> tuple[Corner, Corner]:
     """(x, y) of the lowest and of the highest corner of the chart, with a margin around points."""
     across = [point.intensity for point in shown] or [1.0]
     up = [point.kernel.tflops or 1.0 for point in shown] + [
@@ -175,53 +169,6 @@ def _ranges(
     ]
     up = up or [1.0]
     return (min(across) / 2.5, min(up) / 2.5), (max(across) * 8, max(up) * 2)
-
-
-def _draw_names(
-    figure: go.Figure,
-    shown: Sequence[Point],
-    ceilings: Sequence[Roof],
-    low: tuple[float, float],
-    high: tuple[float, float],
-    ink: str,
-    pair: Pair,
-) -> None:
-    """Write kernels' names beside their points: the compared ones first, then the fastest."""
-
-    def pixels(intensity: float, tflops: float, width: float) -> tuple[float, float]:
-        across = math.log(intensity / low[0]) / math.log(high[0] / low[0])
-        up = math.log(tflops / low[1]) / math.log(high[1] / low[1])
-        return width * across, PLOT_HEIGHT * (1 - up)
-
-    ordered = sorted(
-        shown, key=lambda point: (point.kernel.name not in pair, -(point.kernel.tflops or 0.0))
-    )
-    names = [performance.kernel_label(point.kernel) for point in ordered]
-    steps = [low[0] * (high[0] / low[0]) ** (n / ROOF_SAMPLES) for n in range(ROOF_SAMPLES + 1)]
-    views = tuple(
-        View(
-            tuple(pixels(point.intensity, point.kernel.tflops or 1.0, width) for point in ordered),
-            (0, 0, width, PLOT_HEIGHT),
-            tuple(pixels(step, roof.tflops_at(step), width) for roof in ceilings for step in steps),
-        )
-        for width in PLOT_WIDTHS
-    )
-    widths = tuple(CHARACTER_WIDTH * len(name) for name in names)
-    positions = place_labels(views, widths, TEXT_HEIGHT)
-    paper = CHART_PAPERS[ink]
-    notes = []
-    for point, name, position in zip(ordered, names, positions, strict=True):
-        if position is None:
-            continue
-        notes.append(go.layout.Annotation(
-            x=math.log10(point.intensity), y=math.log10(point.kernel.tflops or 1.0),
-            text=f"<b>{name}</b>" if point.kernel.name in pair else name,
-            ax=position.x, ay=position.y, xanchor=position.side, yanchor="middle",
-            showarrow=True, arrowhead=0, arrowwidth=1, bgcolor=paper,
-            arrowcolor=ink if position.far else "rgba(0,0,0,0)",
-            font={"size": NAME_SIZE, "color": ink}, borderpad=0, standoff=0,
-        ))  # fmt: skip
-    rows.annotate(figure, notes)
 
 
 def describe(comparison: Comparison, limits: Limits | None = None) -> str:
