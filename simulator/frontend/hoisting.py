@@ -48,16 +48,23 @@ def hoist(statement: Statement) -> Statement:
     match statement:
         case Sequence(statements=statements):
             return dataclasses.replace(statement, statements=tuple(map(hoist, statements)))
+        case _:
+            return take_from(statement, hoist_calls)
+
+
+def take_from(statement: Statement, take: Callable[[Expression], Taken]) -> Statement:
+    """A declaration or an expression after the statements that `take` takes out of it."""
+    match statement:
         case Declare(value=value) if value is not None:
-            before, value = hoist_calls(value)
+            before, value = take(value)
             return in_sequence(before, dataclasses.replace(statement, value=value))
         case Declare(cells=cells) if cells:
-            taken = [hoist_calls(cell) for cell in cells]
+            taken = [take(cell) for cell in cells]
             before = [call for calls, _ in taken for call in calls]
             values = tuple(value for _, value in taken)
             return in_sequence(before, dataclasses.replace(statement, cells=values))
         case Evaluate(expression=expression):
-            before, expression = hoist_calls(expression)
+            before, expression = take(expression)
             match strip_casts(expression):
                 case Load(lvalue=Name()) if before:  # nothing takes the call's value
                     return in_sequence(before[:-1], before[-1])

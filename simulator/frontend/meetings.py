@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 
-from simulator.frontend.hoisting import Taken, in_sequence, result_of, take_out, value_of
+from simulator.frontend.hoisting import (
+    Taken,
+    in_sequence,
+    result_of,
+    take_from,
+    take_out,
+    value_of,
+)
 from simulator.language.functions import MEETING_FUNCTIONS
 from simulator.language.tree import (
     Call,
@@ -20,10 +27,8 @@ from simulator.language.tree import (
     Function,
     If,
     Inlined,
-    Load,
     Loop,
     MemorySpace,
-    Name,
     Sequence,
     Statement,
     Switch,
@@ -33,7 +38,6 @@ from simulator.language.visit import (
     calls,
     expressions_of,
     inlined_functions,
-    strip_casts,
     subexpressions,
     walk,
 )
@@ -78,22 +82,12 @@ def _statement(statement: Statement, within: bool) -> Statement:
             return _loop(statement, within)
         case Function():
             return _function(statement, within)
-        case Declare(value=value) if value is not None and not _is_meeting(value):
-            before, value = _take(value, within)
-            return in_sequence(before, dataclasses.replace(statement, value=value))
-        case Declare(cells=cells) if cells:
-            taken = [_take(cell, within) for cell in cells]
-            before = [call for calls_, _ in taken for call in calls_]
-            values = tuple(value for _, value in taken)
-            return in_sequence(before, dataclasses.replace(statement, cells=values))
-        case Evaluate(expression=expression) if not _is_meeting(expression):
-            before, expression = _take(expression, within)
-            match strip_casts(expression):
-                case Load(lvalue=Name()) if before:  # nothing takes the call's value
-                    return in_sequence(before[:-1], before[-1])
-            return in_sequence(before, dataclasses.replace(statement, expression=expression))
-        case _:
+        case Declare(value=value) if value is not None and _is_meeting(value):
             return statement
+        case Evaluate(expression=expression) if _is_meeting(expression):
+            return statement
+        case _:
+            return take_from(statement, lambda expression: _take(expression, within))
 
 
 def _is_meeting(expression: Expression) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import assert_never
+from collections.abc import Callable, Sequence
+from typing import Any, assert_never
 
 import plotly.graph_objects as go
 
@@ -152,82 +154,71 @@ def _lacking(run: RecordedRun, what: str) -> BrokenFileError:
 
 def draw_chart(chart: Chart, ink: str) -> go.Figure:
     """Draw a chart, its text in a colour."""
-    run = newest()
-    match chart:
-        case Chart.LATENCIES:
-            return latency.draw_latencies(limits_of(run).latency, ink)
-        case Chart.MULTIPROCESSOR:
-            return multiprocessor.draw_multiprocessor(limits_of(run), ink)
-        case Chart.NEAR_AND_FAR:
-            return near_and_far.draw_near_and_far(limits_of(run).latency, run.device, ink)
-        case Chart.LOAD_LIFE:
-            return load_life.draw_load_life(limits_of(run).latency, ink)
-        case Chart.WITHOUT_L1:
-            return without_l1.draw_without_l1(l1_compared(run), ink)
-        case Chart.LADDER:
-            return performance.draw_throughput(ladder(run), ink)
-        case Chart.PREDICTIONS | Chart.BOUNDS:
-            return bounds.draw_bounds(counted(run), ink, is_timed=chart is Chart.BOUNDS)
-        case Chart.RESIDENCY:
-            return residency.draw_residency(resident(), ink)
-        case Chart.INNER_LOOP:
-            return instruction_grid.draw_instructions(inner_loop(), ink)
-        case Chart.INSTRUCTIONS:
-            return instruction_mix.draw_mixes(ladder(run), ink)
-        case Chart.AGAINST_SIZE:
-            return performance.draw_against_size(run.comparisons, ink)
-        case Chart.ROOFLINE:
-            return roofline.draw_roofline(largest_square(run), run.limits, ink)
-        case Chart.WAVES:
-            return shapes.draw_known_waves(*in_waves(run), ink)
-        case Chart.SHAPES:
-            return shapes.draw_map(run.shapes, ink)
-        case Chart.ACCURACY:
-            return accuracy.draw_accuracy(accurate(run), ink)
-        case Chart.PHASES:
-            return traced_phases.draw_phases(traced(run)[1], ink)
-        case _:
-            assert_never(chart)
+    draw, _, numbers = _parts(chart, newest())
+    figure: go.Figure = draw(*numbers, ink)
+    return figure
 
 
 def describe(chart: Chart) -> str:
     """What a chart shows, in words, for screen readers."""
-    run = newest()
+    _, words, numbers = _parts(chart, newest())
+    return words(*numbers)
+
+
+Parts = tuple[Callable[..., go.Figure], Callable[..., str], tuple[Any, ...]]
+
+
+def _parts(chart: Chart, run: RecordedRun) -> Parts:
+    """What draws a chart, what describes it, and of what."""
     match chart:
         case Chart.LATENCIES:
-            return latency.describe(limits_of(run).latency)
+            return latency.draw_latencies, latency.describe, (limits_of(run).latency,)
         case Chart.MULTIPROCESSOR:
-            return multiprocessor.describe(limits_of(run))
+            return multiprocessor.draw_multiprocessor, multiprocessor.describe, (limits_of(run),)
         case Chart.NEAR_AND_FAR:
-            return near_and_far.describe(limits_of(run).latency, run.device)
+            far = (limits_of(run).latency, run.device)
+            return near_and_far.draw_near_and_far, near_and_far.describe, far
         case Chart.LOAD_LIFE:
-            return load_life.describe(limits_of(run).latency)
+            return load_life.draw_load_life, load_life.describe, (limits_of(run).latency,)
         case Chart.WITHOUT_L1:
-            return without_l1.describe(l1_compared(run))
+            return without_l1.draw_without_l1, without_l1.describe, (l1_compared(run),)
         case Chart.LADDER:
-            return performance.describe(ladder(run))
+            return performance.draw_throughput, performance.describe, (ladder(run),)
         case Chart.PREDICTIONS | Chart.BOUNDS:
-            return bounds.describe(counted(run), is_timed=chart is Chart.BOUNDS)
+            draw, words = (
+                functools.partial(each, is_timed=chart is Chart.BOUNDS)
+                for each in (bounds.draw_bounds, bounds.describe)
+            )
+            return draw, words, (counted(run),)
         case Chart.RESIDENCY:
-            return residency.describe(resident())
+            return residency.draw_residency, residency.describe, (resident(),)
         case Chart.INNER_LOOP:
-            return instruction_grid.describe(inner_loop())
+            return instruction_grid.draw_instructions, instruction_grid.describe, (inner_loop(),)
         case Chart.INSTRUCTIONS:
-            return instruction_mix.describe(ladder(run))
+            return instruction_mix.draw_mixes, instruction_mix.describe, (ladder(run),)
         case Chart.AGAINST_SIZE:
-            return "TFLOP/s of each kernel over the size of square matrices."
+            return performance.draw_against_size, _describe_against_size, (run.comparisons,)
         case Chart.ROOFLINE:
-            return roofline.describe(largest_square(run), run.limits)
+            reached = (largest_square(run), run.limits)
+            return roofline.draw_roofline, roofline.describe, reached
         case Chart.WAVES:
-            return shapes.describe_known_waves(*in_waves(run))
+            return shapes.draw_known_waves, shapes.describe_known_waves, in_waves(run)
         case Chart.SHAPES:
-            return f"Share of cuBLAS at each M x N x K: {shapes.describe(run.shapes)}."
+            return shapes.draw_map, _describe_shapes, (run.shapes,)
         case Chart.ACCURACY:
-            return accuracy.describe(accurate(run))
+            return accuracy.draw_accuracy, accuracy.describe, (accurate(run),)
         case Chart.PHASES:
-            return traced_phases.describe_phases(traced(run)[1])
+            return traced_phases.draw_phases, traced_phases.describe_phases, (traced(run)[1],)
         case _:
             assert_never(chart)
+
+
+def _describe_against_size(_: Sequence[Comparison]) -> str:
+    return "TFLOP/s of each kernel over the size of square matrices."
+
+
+def _describe_shapes(drawn: Sequence[Shape]) -> str:
+    return f"Share of cuBLAS at each M x N x K: {shapes.describe(drawn)}."
 
 
 def source(chart: Chart) -> str:
