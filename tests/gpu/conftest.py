@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpu.worker import Worker
+from tests.gpu.jobs import FAKE
 
 
 @pytest.fixture
@@ -19,12 +20,16 @@ def nvrtc() -> None:
         pytest.skip("NVRTC is not installed")
 
 
+@pytest.fixture
+def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers whose processes take the jobs of fake_worker.py, on whatever machine."""
+    monkeypatch.setattr("gpu.worker.COMMAND", FAKE)
+
+
 @pytest.fixture(scope="module")
 def fake() -> Iterator[Worker]:
     """A worker whose process takes the jobs of fake_worker.py."""
-    import sys
-
-    worker = Worker((sys.executable, "-m", "tests.gpu.fake_worker"))
+    worker = Worker(FAKE)
     yield worker
     worker.close()
 

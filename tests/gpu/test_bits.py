@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from gpu.json_data import decode
 from gpu.worker import Worker
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError
+from tests.gpu.jobs import FAKE
 
 SIZE = (2, 3, 4)
 NAN = np.float32(np.nan)
@@ -141,7 +141,7 @@ def test_the_command_tells_where_c_differs(
     what: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("clang.cindex", reason="libclang is not installed")
-    monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-m", "tests.gpu.fake_worker"))
+    monkeypatch.setattr("gpu.worker.COMMAND", FAKE)
     monkeypatch.setenv("FAKE_BITS", what)
     assert main(["bits", "--m", "8", "--n", "9", "--k", "5", "--kernels", "naive"]) == code
     printed = capsys.readouterr().out

@@ -15,13 +15,6 @@ from gpu.scale.recorded import scalings
 from gpu.trace.recorded import recorded_traces
 from simulator.language.errors import LaunchError
 
-FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
-
-
-@pytest.fixture
-def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu.worker.COMMAND", FAKE)
-
 
 @pytest.fixture
 def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from gpu.cuda.microbenchmarks.limits import limits_from, request
 from gpu.device import Device, status_from
 from gpu.tables import limits_table
 from gpu.worker import Worker
+from tests.gpu.jobs import FAKE
 
 CANNED = json.loads(Path(__file__).with_name("comparison.json").read_text(encoding="utf-8"))
 FOUND = {
@@ -125,9 +126,8 @@ def test_damaged_limits_are_a_sentence(found: dict[str, object], sentence: str) 
 def test_the_command_prints_limits(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import sys
 
-    monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-m", "tests.gpu.fake_worker"))
+    monkeypatch.setattr("gpu.worker.COMMAND", FAKE)
     assert main(["limits", "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)) == {"ceilings", "latency"}
     assert main(["limits"]) == 0

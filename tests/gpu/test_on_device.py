@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
-from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
 import pytest
 
 from gpu.__main__ import main
 from gpu.candidate import Candidate, choose
 from gpu.compare import request
 from gpu.comparison import Comparison, comparison_from
-from gpu.worker import Job, Worker, WorkerError
-from simulator.language.ctype import Array
+from gpu.worker import Worker
+from tests.gpu.jobs import failure
 
 pytestmark = pytest.mark.gpu
 
@@ -37,12 +33,6 @@ def written(body: str, size: tuple[int, int, int]) -> Candidate:
 
 def run(worker: Worker, size: tuple[int, int, int], *candidates: Candidate) -> Comparison:
     return comparison_from(dict(worker.submit(request(size, candidates), 120).wait()))
-
-
-def failure(job: Job) -> str:
-    with pytest.raises(WorkerError) as caught:
-        job.wait()
-    return str(caught.value)
 
 
 def test_the_device_is_described(worker: Worker) -> None:
@@ -148,16 +138,9 @@ def test_a_kernel_that_breaks_its_process_does_not_break_ours(
     assert run(worker, size, choose("tiled", size)).verified
 
 
-@pytest.fixture
-def hungry() -> Iterator[Worker]:
-    worker = Worker((sys.executable, "-m", "tests.gpu.fake_worker"))
-    yield worker
-    worker.close()
-
-
-def test_out_of_memory_ends_the_process_and_the_next_job_runs(hungry: Worker) -> None:
-    assert "ran out of memory" in failure(hungry.submit({"job": "hog"}, 60))
-    assert hungry.submit({"job": "echo", "say": "well"}, 60).wait()["said"] == "well"
+def test_out_of_memory_ends_the_process_and_the_next_job_runs(fake: Worker) -> None:
+    assert "ran out of memory" in failure(fake.submit({"job": "hog"}, 60))
+    assert fake.submit({"job": "echo", "say": "well"}, 60).wait()["said"] == "well"
 
 
 def test_the_command_compares(capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,51 +148,3 @@ def test_the_command_compares(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     assert found["size"] == [300, 200, 100]
     assert all(kernel["verified"] for kernel in found["kernels"])
-
-
-def on_gpu(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
-    """C as the GPU computes it, poisoned with NaN before."""
-    import cupy
-
-    from gpu.cuda.compile import compile_text, load
-
-    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
-    binary = compile_text(candidate.text, candidate.kernel, architecture)
-    loaded = load(binary, candidate.block, 2048)
-    C = cupy.full(size[:2], np.nan, dtype=np.float32)
-    numbers = tuple(np.int32(value) for value in size)
-    loaded.function(
-        candidate.grid, candidate.block, (cupy.asarray(A), cupy.asarray(B), C, *numbers)
-    )
-    result: Array = cupy.asnumpy(C)
-    return result
-
-
-def in_simulator(candidate: Candidate, A: Array, B: Array, size: tuple[int, int, int]) -> Array:
-    pytest.importorskip("clang.cindex", reason="libclang is not installed")
-    from simulator import Launch, compile_kernel, simulate
-
-    M, N, K = size
-    kernel = compile_kernel(candidate.text, candidate.kernel)
-    C = np.full((M, N), np.nan, dtype=np.float32)
-    arguments: dict[str, Any] = {"A": A, "B": B, "C": C, "M": M, "N": N, "K": K}
-    report = simulate(kernel, Launch(candidate.grid, candidate.block, arguments))
-    result: Array = report.arrays["C"]
-    return result
-
-
-@pytest.mark.parametrize(
-    "name", ["naive", "tiled:TILE=2", "tiled:TILE=4", "tiled:TILE=8", "tiled", "tiled:TILE=32"]
-)
-@pytest.mark.parametrize(
-    "size", [(64, 64, 64), (33, 47, 29), (17, 1, 65), (100, 70, 130), (130, 129, 515)]
-)
-def test_the_simulator_equals_the_gpu_in_every_bit(name: str, size: tuple[int, int, int]) -> None:
-    M, N, K = size
-    candidate = choose(name, size)
-    rng = np.random.default_rng()
-    A = (rng.standard_normal((M, K)) * 10.0 ** rng.integers(-3, 4, (M, K))).astype(np.float32)
-    B = (rng.standard_normal((K, N)) * 10.0 ** rng.integers(-3, 4, (K, N))).astype(np.float32)
-    simulated, real = in_simulator(candidate, A, B, size), on_gpu(candidate, A, B, size)
-    differ = np.argwhere(simulated.view(np.uint32) != real.view(np.uint32))
-    assert differ.size == 0, f"{len(differ)} of {M * N} differ, first at {differ[0]}"

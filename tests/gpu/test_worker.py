@@ -11,17 +11,11 @@ from pathlib import Path
 import pytest
 
 from gpu.faults import explain
-from gpu.worker import TOO_LARGE, Job, Worker, WorkerError
+from gpu.worker import TOO_LARGE, Worker
 from simulator.guard import ENDED
+from tests.gpu.jobs import failure
 
 LIMIT = 60  # seconds that a job may take; far more than any but an endless one needs
-
-
-def finish(job: Job) -> str:
-    """The sentence of a job that must not succeed."""
-    with pytest.raises(WorkerError) as caught:
-        job.wait()
-    return str(caught.value)
 
 
 def process_of(worker: Worker) -> int:
@@ -59,7 +53,7 @@ def test_limits_are_a_job(fake: Worker) -> None:
 
 def test_a_hanging_job_is_ended_at_its_limit_and_the_next_runs(fake: Worker) -> None:
     before = process_of(fake)
-    sentence = finish(fake.submit({"job": "sleep"}, 1))
+    sentence = failure(fake.submit({"job": "sleep"}, 1))
     assert sentence.startswith("Running endless and checking its C did not end within 1 seconds")
     assert process_of(fake) != before
 
@@ -69,7 +63,7 @@ def test_a_compilation_has_a_limit_of_its_own(
 ) -> None:
     monkeypatch.setattr("gpu.worker.COMPILE_SECONDS", 0.5)
     job = {"job": "sleep", "seconds": 2 * LIMIT, "doing": "Compiling bomb"}
-    state = finish(fake.submit(job, LIMIT))
+    state = failure(fake.submit(job, LIMIT))
     seconds = re.match(r"Compiling bomb did not end within (\d+) seconds", state)
     assert seconds, state
     assert int(seconds[1]) < LIMIT, "the job as a whole had time left"
@@ -77,7 +71,7 @@ def test_a_compilation_has_a_limit_of_its_own(
 
 def test_a_process_that_dies_is_replaced(fake: Worker) -> None:
     before = process_of(fake)
-    sentence = finish(fake.submit({"job": "die", "code": 7}, LIMIT))
+    sentence = failure(fake.submit({"job": "die", "code": 7}, LIMIT))
     assert "ended (exit code 7) at: Running deadly" in sentence
     assert process_of(fake) != before
 
@@ -100,7 +94,7 @@ def test_a_broken_context_costs_the_process_and_is_explained(
     fake: Worker, status: int, state: str
 ) -> None:
     before = process_of(fake)
-    sentence = finish(fake.submit({"job": "cuda", "status": status}, LIMIT))
+    sentence = failure(fake.submit({"job": "cuda", "status": status}, LIMIT))
     assert sentence.startswith("Running stray and checking its C: ")
     assert state in sentence
     assert process_of(fake) != before
@@ -108,12 +102,12 @@ def test_a_broken_context_costs_the_process_and_is_explained(
 
 def test_a_refusal_keeps_the_process(fake: Worker) -> None:
     before = process_of(fake)
-    assert finish(fake.submit({"job": "refuse"}, LIMIT)) == "The block is too large."
+    assert failure(fake.submit({"job": "refuse"}, LIMIT)) == "The block is too large."
     assert process_of(fake) == before
 
 
 def test_a_fault_of_our_own_is_a_sentence_too(fake: Worker) -> None:
-    assert "KeyError" in finish(fake.submit({"job": "fault"}, LIMIT))
+    assert "KeyError" in failure(fake.submit({"job": "fault"}, LIMIT))
     assert process_of(fake)
 
 
@@ -123,7 +117,7 @@ def test_a_running_job_can_be_cancelled(fake: Worker) -> None:
         assert not job.state.finished, job.state
         time.sleep(0.05)
     job.cancel()
-    assert finish(job) == "Cancelled."
+    assert failure(job) == "Cancelled."
     assert job.state.phase == "cancelled"
     assert process_of(fake)
 
@@ -137,7 +131,7 @@ def test_jobs_take_turns_and_know_their_place(fake: Worker) -> None:
         time.sleep(0.01)
     assert third.state.before == 2
     third.cancel()
-    assert finish(third) == "Cancelled before it started."
+    assert failure(third) == "Cancelled before it started."
     assert not first.state.finished
     assert not second.state.finished
     first.cancel()
@@ -161,18 +155,18 @@ def test_closing_ends_what_runs(fake: Worker) -> None:
     job = fake.submit({"job": "sleep"}, LIMIT)
     time.sleep(0.5)
     fake.close()
-    assert finish(job).startswith("Cancelled")
+    assert failure(job).startswith("Cancelled")
 
 
 def test_a_compiler_that_takes_too_much_memory_is_told(fake: Worker) -> None:
-    sentence = finish(fake.submit({"job": "die", "code": ENDED}, LIMIT))
+    sentence = failure(fake.submit({"job": "die", "code": ENDED}, LIMIT))
     assert sentence == f"Running deadly and checking its C: {TOO_LARGE}"
     assert process_of(fake)
 
 
 def test_a_process_that_cannot_start_is_a_sentence(tmp_path: Path) -> None:
     worker = Worker((str(tmp_path / "nothing"),))
-    said = finish(worker.submit({"job": "echo"}, 5))
+    said = failure(worker.submit({"job": "echo"}, 5))
     assert "could not be started" in said
     assert str(tmp_path) not in said
 

@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 from gpu import recorded
 from gpu.scale.recorded import scalings
 from simulator.broken_file import Broken
+from tests.gpu.jobs import FAKE
 from ui.gpu_charts.performance import size_name
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "compare.py")
-FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
 NOTHING = (
     "import gpu.cuda.probe, gpu.device\n"
     "gpu.cuda.probe.take_probe = lambda: gpu.device.Probe({})\n"

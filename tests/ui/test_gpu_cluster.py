@@ -13,7 +13,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from gpu.worker import Job, WorkerError
+from gpu.worker import Job
+from tests.gpu.jobs import failure
 from tests.until import until
 from ui.gpu.gpu_cluster import GpuCluster
 from ui.jobs.cluster import Cluster
@@ -69,13 +70,6 @@ def take_gpus(app: GpuCluster) -> list[Job]:
     return jobs
 
 
-def finish(job: Job) -> str:
-    """The sentence of a job that must not succeed."""
-    with pytest.raises(WorkerError) as caught:
-        job.wait()
-    return str(caught.value)
-
-
 def end_worker_of_the_job(cluster: Cluster) -> None:
     """Kill the Dask worker that has the one job."""
     client = cluster.client
@@ -97,7 +91,7 @@ def test_thirty_jobs_of_two_apps_take_turns(apps: list[GpuCluster]) -> None:
     rounds = [served[begin : begin + 5] for begin in range(0, 30, 5)]
     assert [sorted(one) for one in rounds] == [sorted("abcde")] * 6
     holding[1].cancel()
-    assert finish(holding[1]) == "Cancelled."
+    assert failure(holding[1]) == "Cancelled."
 
 
 def test_a_job_that_leaves_the_line_lets_others_move_up(apps: list[GpuCluster]) -> None:
@@ -107,7 +101,7 @@ def test_a_job_that_leaves_the_line_lets_others_move_up(apps: list[GpuCluster]) 
     second = apps[1].submit({"job": "echo", "say": 2}, LIMIT, "b")
     until(lambda: second.state.before == 3)
     first.cancel()
-    assert finish(first) == "Cancelled before it started."
+    assert failure(first) == "Cancelled before it started."
     until(lambda: second.state.before == 2)
     for job in holding:
         job.cancel()
@@ -128,7 +122,7 @@ def test_the_jobs_of_an_app_that_has_ended_leave(apps: list[GpuCluster], schedul
 
 
 def test_a_gpu_process_that_dies_is_the_job_s_own_sentence(apps: list[GpuCluster]) -> None:
-    assert "ended (exit code 7)" in finish(apps[0].submit({"job": "die"}, LIMIT))
+    assert "ended (exit code 7)" in failure(apps[0].submit({"job": "die"}, LIMIT))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends a process by a signal")
@@ -158,7 +152,7 @@ def test_a_job_whose_workers_end_twice_is_a_sentence(
     until(lambda: not runs(job))
     until(lambda: runs(job))
     end_worker_of_the_job(clusters[0])
-    assert finish(job).startswith("The cluster's worker that ran this has ended, twice.")
+    assert failure(job).startswith("The cluster's worker that ran this has ended, twice.")
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, cluster: Cluster, command: str) -> AppTest:

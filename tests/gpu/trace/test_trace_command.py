@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,6 @@ import pytest
 from gpu.__main__ import main
 from gpu.trace.trace import Level, trace_from
 from simulator.catalogue import catalogue
-
-FAKE = (sys.executable, "-m", "tests.gpu.fake_worker")
-
-
-@pytest.fixture
-def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu.worker.COMMAND", FAKE)
 
 
 @pytest.mark.usefixtures("with_gpu")
