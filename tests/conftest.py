@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xdist.scheduler import Scheduling
 
     from gpu.device import Status
+    from ui.jobs.workers import Workers
 
 # Without compiled modules on disk each process that a test starts would compile all anew, and each
 # process of the tests would rewrite all their assertions.
@@ -135,6 +136,29 @@ def chromium(driver: Playwright) -> Iterator[Browser]:
 
     with app.browser(driver) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    """One worker process of pages."""
+    from ui.jobs.workers import Workers  # only gpu tests run where its packages are missing
+
+    found = Workers(1, lambda function, *_: function)
+    yield found
+    found.shutdown()
+
+
+@pytest.fixture
+def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine judge all sizes."""
+    for place in ("judge.ALL_SECONDS", "judge.OWN_SECONDS", "runs.FIRST_SECONDS"):
+        monkeypatch.setattr(f"simulator.verdict.{place}", 60.0)
+
+
+@pytest.fixture
+def _no_repairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for no change that mends a kernel, which takes longer than its verdict."""
+    monkeypatch.setattr("simulator.verdict.mend.first_that_mends", lambda *_: None)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import io
 import os
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -36,13 +35,6 @@ FREELY = settings(
     derandomize=False,  # in CI too, where a seed of the commit says which
 )  # fmt: skip
 pytestmark = pytest.mark.deep
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    found = Workers(1, lambda function, *_: function)
-    yield found
-    found.shutdown()
 
 
 @st.composite

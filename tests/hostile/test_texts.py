@@ -30,12 +30,10 @@ LONGEST = 12_000  # letters of all that is said of a text
 LONG_NAME = re.compile(r"\w{82}")
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    found = Workers(1, lambda function, *_: function)
-    yield found
-    assert found.submit(peak_bytes).result(TIMEOUT) < MOST_MEMORY
-    found.shutdown()
+@pytest.fixture(scope="module", autouse=True)
+def _little_memory(workers: Workers) -> Iterator[None]:
+    yield
+    assert workers.submit(peak_bytes).result(TIMEOUT) < MOST_MEMORY
 
 
 def sentences(workers: Workers, text: str) -> str:

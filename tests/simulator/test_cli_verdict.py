@@ -16,13 +16,7 @@ TILED = catalogue()["tiled"].source(TILE=4)
 DOCS = (Path(__file__).resolve().parents[2] / "docs/terminal.md").read_text(encoding="utf-8")
 GUARD = "    if (row < M && col < N)\n"
 ADD = "__global__ void add(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] += n; }"
-
-
-@pytest.fixture(autouse=True)
-def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a busy machine judge all sizes."""
-    monkeypatch.setattr("simulator.verdict.judge.ALL_SECONDS", 60.0)
-    monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 60.0)
+pytestmark = pytest.mark.usefixtures("_time_for_all_sizes")
 
 
 def run(

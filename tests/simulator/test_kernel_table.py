@@ -36,6 +36,7 @@ NOT_ACCUSED = ("right", "limited", "unchecked")
 # Faults that the sizes which are tried do not show: their verdict is right.
 MISSED = frozenset({"sum-own_block_alone-said", "odd_even-no_edge", "alpha_beta-no_alpha-said"})
 NAMED = ("wrong", "hazard", "limited")
+pytestmark = pytest.mark.usefixtures("_time_for_all_sizes", "_no_repairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,6 @@ class Found:
 
 
 Judging = Callable[[Entry], Found]
-
-
-@pytest.fixture(autouse=True)
-def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a busy machine judge all sizes, and look for no repairs."""
-    for place in ("judge.ALL_SECONDS", "judge.OWN_SECONDS", "runs.FIRST_SECONDS"):
-        monkeypatch.setattr(f"simulator.verdict.{place}", 20.0)
-    monkeypatch.setattr("simulator.verdict.mend.first_that_mends", lambda *_: None)
 
 
 @pytest.fixture(scope="session")

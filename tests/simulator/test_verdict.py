@@ -23,14 +23,7 @@ from simulator.verdict.verdict import CheckState, FoundHazard, State, Verdict
 
 TILED = catalogue()["tiled"].source(TILE=4)
 NAIVE = catalogue()["naive"].source()
-
-
-@pytest.fixture(autouse=True)
-def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a busy machine judge all sizes."""
-    monkeypatch.setattr("simulator.verdict.judge.ALL_SECONDS", 60.0)
-    monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 60.0)
-    monkeypatch.setattr("simulator.verdict.runs.FIRST_SECONDS", 60.0)
+pytestmark = pytest.mark.usefixtures("_time_for_all_sizes")
 
 
 def user_kernel_of(text: str, task: str | None = None) -> UserKernel:

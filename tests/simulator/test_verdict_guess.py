@@ -24,6 +24,7 @@ from simulator.verdict.launches import build_launch
 from simulator.verdict.parameters import recognise
 from simulator.verdict.verdict import CheckState, State, Verdict
 
+pytestmark = pytest.mark.usefixtures("_no_repairs")
 NAIVE_BODY = """{
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int col = blockIdx.x * blockDim.x + threadIdx.x;
@@ -39,12 +40,6 @@ NAIVE_BODY = """{
 def naive(parameters: str, rows: str, columns: str, inner: str, before: str = "") -> str:
     body = NAIVE_BODY.replace("ROWS", rows).replace("COLS", columns).replace("INNER", inner)
     return f"{before}__global__ void k({parameters}) {body}"
-
-
-@pytest.fixture(autouse=True)
-def _no_repairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look for no change that mends a kernel, which takes longer than its verdict."""
-    monkeypatch.setattr("simulator.verdict.mend.first_that_mends", lambda *_: None)
 
 
 @functools.cache

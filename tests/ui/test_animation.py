@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from streamlit.runtime.media_file_manager import MediaFileManager
-from streamlit.testing.v1 import AppTest
 
 from simulator import compile_kernel, record
+from tests.ui.apps import app_at, checked, visited
 from tests.ui.caches import forget
 from ui.analysis.scene_model import build_scene_model
 from ui.drawing.look import Look
@@ -47,11 +47,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[View], Build]
 
     def shown(view: View) -> Build:
         monkeypatch.setattr(MediaFileManager, "add_deferred", add)
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        app.switch_page("ui/pages/step.py")
-        app.query_params.update(to_query(view))
-        app.run()
-        assert not app.exception
+        checked(visited(app_at("step"), to_query(view)))
         return found[-1]
 
     forget()

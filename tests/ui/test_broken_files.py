@@ -13,7 +13,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import gpu.recorded
 import gpu.scale.recorded
@@ -21,6 +20,7 @@ from simulator import broken_file
 from simulator.broken_file import Broken, BrokenFileError
 from simulator.catalogue import whole_catalogue
 from simulator.exercises.exercise import exercises
+from tests.ui.apps import app_at, open_page
 from tests.ui.caches import forget
 from ui.glossary.entry import glossary
 from ui.lessons.parse import lessons
@@ -291,11 +291,7 @@ def test_a_wrong_entry_costs_itself_alone(root: Path) -> None:
 
 def opened(page: str, **query: str) -> str:
     """All that a page says once it is open; it must not have failed."""
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, app.exception
+    app = open_page(page, **query)
     options = [str(one) for box in app.selectbox for one in box.options]
     captions = [one.value.replace("\\", "") for one in app.caption]
     errors = [one.value.replace("\\", "") for one in (*app.error, *app.warning)]
@@ -366,7 +362,7 @@ def test_every_page_opens_though_no_file_is_right(
 ) -> None:
     for file in TABLE:
         damage(root, file, how)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = app_at("door").run()
     assert not app.exception
     assert "catalogue.toml, line" in app.error[0].value.replace("\\", "")
     for page in ("learn", "step", "write", "compare"):
@@ -378,6 +374,6 @@ def test_every_page_opens_though_no_file_is_right(
 
 def test_the_door_opens_with_a_broken_first_lesson(root: Path) -> None:
     (root / "assets/lessons/01_one.md").write_text("", encoding="utf-8")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = app_at("door").run()
     assert not app.exception
     assert not app.error

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from plotly.offline import get_plotlyjs
 from streamlit.testing.v1 import AppTest
 
 from simulator.broken_file import Entries
+from tests.ui.apps import app_at, open_page
 from tests.ui.test_lessons import HEAD, scene, stops
 from ui.drawing.viewport import USUAL
 from ui.lessons import export
@@ -21,17 +21,12 @@ from ui.lessons.played_scene import draw_scene
 from ui.lessons.quantities import find
 from ui.lessons.visit import Visit
 
-PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "learn.py")
-APP = str(Path(__file__).resolve().parents[2] / "app.py")
 SEED = 1
 FIRST = next(iter(lessons().values()))
 
 
 def opened(**query: str) -> AppTest:
-    page = AppTest.from_file(PAGE, default_timeout=120)
-    for name, value in query.items():
-        page.query_params[name] = value
-    return checked(page.run())
+    return checked(open_page("learn", **query))
 
 
 def checked(page: AppTest) -> AppTest:
@@ -139,8 +134,7 @@ def draw_a_map() -> None:
 
 @pytest.mark.deep
 def test_the_teachers_view_stays_while_another_page_is_open() -> None:
-    page = AppTest.from_file(APP, default_timeout=120).run()
-    page.switch_page("ui/pages/learn.py").run()
+    page = app_at("learn").run()
     page.toggle(key="learn_teacher").set_value(True).run()
     page.switch_page("ui/pages/door.py").run()
     page.switch_page("ui/pages/learn.py").run()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,13 +20,6 @@ SEQUENCE = (
     "template <class T, T... I> struct S { static constexpr int v = sizeof...(I); };\n"
     "__global__ void k(float* x) { x[0] = __make_integer_seq<S, int, 5000000>::v; }"
 )
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    found = Workers(1, lambda function, *_: function)
-    yield found
-    found.shutdown()
 
 
 def compute_long() -> None:

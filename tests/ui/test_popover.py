@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
+from tests.ui.apps import app_at, visited
 from ui.step.state import KEY
 from ui.web_page.popover import close_popovers
 
@@ -24,10 +25,7 @@ def test_a_closed_popover_has_no_controls_and_keeps_its_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ui.web_page.popover.CLOSING_SECONDS", 0.0)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.switch_page("ui/pages/step.py")
-    app.query_params["M"] = "16"
-    app.run()
+    app = visited(app_at("step"), {"M": "16"})
     assert not app.number_input
     app.session_state[settings(app)] = True
     app.run()
@@ -44,8 +42,7 @@ def test_a_control_that_changes_as_its_popover_closes_is_heard(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ui.web_page.popover.CLOSING_SECONDS", 60.0)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.switch_page("ui/pages/step.py").run()
+    app = app_at("step").run()
     app.session_state[settings(app)] = True
     app.run()
     app.session_state[settings(app)] = False
@@ -57,8 +54,7 @@ def test_a_control_that_changes_as_its_popover_closes_is_heard(
 def test_a_what_if_closes_its_list_though_a_report_ends_its_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.switch_page("ui/pages/step.py").run()
+    app = app_at("step").run()
     opened = f"popover what_if:{app.session_state['closed']}"
     app.session_state[opened] = True
     app.run()

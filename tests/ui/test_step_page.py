@@ -6,7 +6,6 @@ import dataclasses
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from simulator.launch import ravel
 from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
 from simulator.observers.hazards.findings import Hazard
+from tests.ui.apps import app_at, control, has_scene, visited
 from tests.ui.caches import forget
 from tests.ui.test_view_url import GARBAGE
 from ui.drawing.look import LEVELS, Stage
@@ -48,7 +48,6 @@ from ui.view.view_url import (
 from ui.view.what_if import applicable_edits
 from ui.web_page.plain_text import plain_text
 
-ROOT = Path(__file__).resolve().parents[2]
 SECOND = "A second scene, in lockstep"
 WARPS, HOLD, CHIP = "The block's warps run", "A and B hold", "The chip shows"  # controls
 SEQUENCES, FEW = 24, 8
@@ -73,17 +72,8 @@ def session(_fresh: None) -> AppTest:
     return opened()
 
 
-def visited(app: AppTest, query: dict[str, str]) -> AppTest:
-    """The session at another address."""
-    app.query_params.clear()
-    app.query_params.update(query)
-    return app.run()
-
-
 def opened(query: dict[str, str] | None = None) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.switch_page("ui/pages/step.py")
-    return visited(app, query or {})
+    return visited(app_at("step"), query or {})
 
 
 def shown(app: AppTest) -> View:
@@ -100,20 +90,9 @@ def shown(app: AppTest) -> View:
     return view
 
 
-def drawn(app: AppTest) -> bool:
-    """Whether there is a scene."""
-    return any(getattr(element, "key", None) == "scene" for element in app.main)
-
-
 def hazards(app: AppTest) -> list[str]:
     """The hazards that the page names."""
     return [one.value for one in app.markdown if " times: " in one.value]
-
-
-def control(elements: Any, label: str) -> Any:
-    """The one control of a kind that has a label."""
-    [found] = [element for element in elements if element.label == label]
-    return found
 
 
 def controls(app: AppTest, step: int | None = None) -> View:
@@ -157,7 +136,7 @@ def sound(app: AppTest) -> View:
     """The view, where the page shows a scene, its controls agree and nothing went wrong."""
     assert not app.exception
     assert not app.error
-    assert drawn(app)
+    assert has_scene(app)
     assert controls(app) == shown(app)
     return shown(app)
 
@@ -528,7 +507,7 @@ def test_what_cannot_be_recorded_is_a_sentence(
             re.sub(r"\\(?=\W|_)", "", said.value).split() == f"This cannot be run: {error}".split()
         )
         assert said.value.count("  \n") == str(error).count("\n") * 2
-        assert not drawn(app)
+        assert not has_scene(app)
         assert controls(app).K == 31
         app.run()
         assert len(tries) == 1, "what failed is not tried again at each run"
@@ -561,13 +540,11 @@ def test_the_view_is_kept_while_another_page_is_read() -> None:
     assert sound(app).kernel == "naive"
 
 
-@pytest.mark.parametrize("first", ["step.py", "compare.py"])
+@pytest.mark.parametrize("first", ["step", "compare"])
 @pytest.mark.sample(2)
 def test_the_navigations_links_which_have_no_query_keep_the_view(first: str) -> None:
     asked = View("padded", 12, 16, 20, (("TILE", 8),), ("double",), (1, 0), (3, 5), 30)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.switch_page(f"ui/pages/{first}")
-    visited(app, to_query(asked))
+    app = visited(app_at(first), to_query(asked))
     for page in ("compare.py", "step.py", "step.py"):
         app.query_params.clear()
         app.switch_page(f"ui/pages/{page}").run()
@@ -628,6 +605,6 @@ def test_no_choice_of_the_controls_goes_wrong(session: AppTest, seed: int) -> No
         done.append(change(app, choose))
         app.run()
         assert not app.exception, (done, app.exception)
-        assert drawn(app) != bool(app.error), done
+        assert has_scene(app) != bool(app.error), done
         assert controls(app) == shown(app), done
         assert all(one.value.endswith(".") for one in [*app.error, *app.warning]), done

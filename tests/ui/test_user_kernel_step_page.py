@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from simulator import Recording, Step
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import UserKernel
+from tests.ui.apps import ROOT, app_at, control, has_scene, visited
 from tests.ui.test_user_kernel_link import HOSTILE
 from tests.ui.user_kernels import (
     RACE,
@@ -43,34 +42,18 @@ OUTSIDE_ABOVE = user_kernel(
     "__global__ void f(int* v) { if (blockIdx.z * threadIdx.z) v[99] = 1; }", "1,1,2", "2,2,2",
     array("v", "8"),
 )  # fmt: skip
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def opened(query: dict[str, str]) -> AppTest:
     """The app at an address."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.switch_page("ui/pages/step.py")
-    return visited(app, query)
-
-
-def visited(app: AppTest, query: dict[str, str]) -> AppTest:
-    """The session at another address."""
-    app.query_params.clear()
-    app.query_params.update(query)
-    return app.run()
-
-
-def control(elements: Any, label: str) -> Any:
-    """The one control of a kind that has a label."""
-    [found] = [element for element in elements if element.label == label]
-    return found
+    return visited(app_at("step"), query)
 
 
 def sound(app: AppTest) -> View:
     """The view, where the page shows a scene and nothing went wrong."""
     assert not app.exception
     assert not app.error
-    assert any(getattr(element, "key", None) == "scene" for element in app.main)
+    assert has_scene(app)
     return app.session_state[KEY].view  # type: ignore[no-any-return]
 
 

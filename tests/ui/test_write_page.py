@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from simulator.exercises.exercise import exercises
 from simulator.verdict.form import NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
+from tests.ui.apps import checked, open_page, page_alone
 from tests.until import until
 from ui.lessons.progress import Progress
 from ui.user_kernel.draft import Draft, with_fields
@@ -24,7 +24,7 @@ from ui.user_kernel.editor import Edited
 from ui.view import user_kernel_link
 from ui.view.small_kernels import small_kernels
 
-PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "write.py")
+pytestmark = pytest.mark.usefixtures("_no_repairs")
 SCALE = """\
 __global__ void scale(float* x, float factor, int n)
 {
@@ -36,22 +36,8 @@ int main() { scale<<<2, 32>>>(x, 3.0f, 60); }
 """
 
 
-@pytest.fixture(autouse=True)
-def _no_repairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look for no change that mends a kernel, which takes longer than its verdict."""
-    monkeypatch.setattr("simulator.verdict.mend.first_that_mends", lambda *_: None)
-
-
 def opened(**query: str) -> AppTest:
-    page = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in query.items():
-        page.query_params[name] = value
-    return checked(page.run())
-
-
-def checked(page: AppTest) -> AppTest:
-    assert not page.exception, page.exception
-    return page
+    return open_page("write", **query)
 
 
 def linked(text: str, name: str, **fields: str) -> str:
@@ -100,7 +86,7 @@ def test_a_kernel_that_is_too_long_for_a_link_goes_along_to_other_pages() -> Non
     noise = "".join(chosen.choice("abcdefghijklmnop") for _ in range(20_000))
     text = f"// {noise}\n{SCALE}"
     own = UserKernel(text, "scale", guess_form(text, compile_kernel(text, "scale")))
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = page_alone("write")
     page.query_params["own"] = user_kernel_link.IN_SESSION
     page.session_state[user_kernel_link.SESSION_KEY] = own  # as the Step page leaves it
     checked(page.run())
