@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 
 import pytest
 
-from simulator import Recording, Step, catalogue, compile_kernel, record
+from simulator import Step
 from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
+from tests.ui.lecture.lectures import record_view
 from ui.analysis.find_step import corresponding_step, next_access, next_execution
-from ui.view.presets import launch, source
 from ui.view.view_url import View
 
 SMALL = View(M=4, N=4, K=4, defines=(("TILE", 2),))
 TWO_WARPS = View(M=16, N=16, K=16, defines=(("TILE", 8),))
-
-
-@functools.cache
-def recorded(view: View) -> Recording:
-    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
-    return record(kernel, launch(view), (*view.block, 0), view.schedule)
 
 
 def iterations(step: Step) -> list[int]:
@@ -29,20 +22,20 @@ def iterations(step: Step) -> list[int]:
 
 
 def test_a_line_runs_next_where_it_runs_next_and_then_from_its_first() -> None:
-    steps = recorded(SMALL).steps
+    steps = record_view(SMALL).steps
     runs = [step.number for step in steps if step.line == 26]  # acc += As[ty][k] * Bs[k][tx]
     assert len(runs) == 4
     visited, at = [], 0
     for _ in range(5):
-        found = next_execution(recorded(SMALL), 26, at)
+        found = next_execution(record_view(SMALL), 26, at)
         assert found is not None
         visited.append(at := found)
     assert visited == [*runs, runs[0]]
-    assert next_execution(recorded(SMALL), 9, 0) is None, "a brace"
+    assert next_execution(record_view(SMALL), 9, 0) is None, "a brace"
 
 
 def test_steps_of_a_line_that_follow_one_another_are_one_execution() -> None:
-    recording = recorded(SMALL)
+    recording = record_view(SMALL)
     test, advance = (
         next(step for step in recording.steps if step.line == 25 and step.kind == kind)
         for kind in ("test", "advance")
@@ -52,7 +45,7 @@ def test_steps_of_a_line_that_follow_one_another_are_one_execution() -> None:
 
 
 def test_a_cell_is_read_next_by_a_thread_that_reads_it() -> None:
-    recording = recorded(SMALL)
+    recording = record_view(SMALL)
     for name in "AB":
         for cell in range(16):
             found = next_access(recording, name, cell, 0, True)
@@ -85,7 +78,7 @@ def test_a_cell_is_read_next_by_a_thread_that_reads_it() -> None:
     ],
 )
 def test_a_what_if_keeps_the_place(change: dict[str, object]) -> None:
-    before, after = recorded(TWO_WARPS), recorded(replace(TWO_WARPS, **change))  # type: ignore[arg-type]
+    before, after = record_view(TWO_WARPS), record_view(replace(TWO_WARPS, **change))  # type: ignore[arg-type]
     there = {(step.line, *iterations(step)) for step in after.steps}
     compared = 0
     for step in before.steps:
@@ -99,14 +92,14 @@ def test_a_what_if_keeps_the_place(change: dict[str, object]) -> None:
 
 
 def test_a_removed_line_is_at_the_step_before_it() -> None:
-    before = recorded(TWO_WARPS)
-    after = recorded(replace(TWO_WARPS, edits=("first-barrier",)))
+    before = record_view(TWO_WARPS)
+    after = record_view(replace(TWO_WARPS, edits=("first-barrier",)))
     barrier = next(step.number for step in before.steps if step.kind == "barrier")
     found = after.steps[corresponding_step(before, barrier, after)]
     assert found.line == before.steps[barrier - 1].line
 
 
 def test_the_same_recording_has_every_step_at_its_place() -> None:
-    recording = recorded(replace(TWO_WARPS, schedule=Schedule.ASCENDING))
+    recording = record_view(replace(TWO_WARPS, schedule=Schedule.ASCENDING))
     numbers = [corresponding_step(recording, n, recording) for n in range(len(recording.steps))]
     assert numbers == list(range(len(recording.steps)))

@@ -10,11 +10,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from simulator import Recording, Report, Step, catalogue, compile_kernel, record, simulate
+from simulator import Recording, Report, Step, catalogue, compile_kernel, simulate
 from simulator.language.tree import Barrier
 from simulator.observers.transactions import wavefronts
 from simulator.recording.recording import StepAccess
 from simulator.recording.requests import requests
+from tests.ui.lecture.lectures import record_view
 from ui.analysis.costs import add_up_costs
 from ui.analysis.pairs import Pair, align
 from ui.analysis.products import product_of_sum
@@ -26,19 +27,13 @@ PRESETS = {preset.name: preset for preset in presets()}
 
 
 @functools.cache
-def recorded(view: View) -> Recording:
-    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
-    return record(kernel, launch(view), (*view.block, 0), view.schedule)
-
-
-@functools.cache
 def simulated(view: View) -> Report:
     kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
     return simulate(kernel, launch(view))
 
 
 def shown(preset: Preset) -> Step:
-    return recorded(preset.view).steps[preset.view.step]
+    return record_view(preset.view).steps[preset.view.step]
 
 
 def focus(preset: Preset) -> int:
@@ -52,20 +47,20 @@ def access(step: Step, kind: str, name: str) -> StepAccess:
 
 def loads(view: View, thread: int) -> int:
     """Values that a thread loads from global memory."""
-    found = [a for step in recorded(view).steps for a in step.accesses]
+    found = [a for step in record_view(view).steps for a in step.accesses]
     return sum(a.kind == "load" and a.space == "global" and bool(a.active[thread]) for a in found)
 
 
 def two_by_two(preset: Preset) -> None:
     view = preset.view
     assert (launch(view).threads, loads(view, 0)) == (4, 4)
-    loaded = [a for step in recorded(view).steps[: view.step + 1] for a in step.accesses]
+    loaded = [a for step in record_view(view).steps[: view.step + 1] for a in step.accesses]
     assert sum(a.space == "global" and a.kind == "load" for a in loaded) == 4, "all at its step"
     assert loads(View(kernel="naive", M=4, N=4, K=4, defines=()), 0) == 8
 
 
 def sixteen(preset: Preset) -> None:
-    steps = recorded(preset.view).steps
+    steps = record_view(preset.view).steps
     assert preset.view.block == (1, 2)
     assert shown(preset).loops[0].iteration == 1, "the second tile"
     assert access(shown(preset), "load", "A").active.all()
@@ -88,7 +83,7 @@ def numeric(preset: Preset) -> None:
     assert focus(preset) == 0
     assert step.registers["acc"][0] == 40
     assert step.loops[0].iteration == 0
-    after = recorded(preset.view).steps[step.number + 1 :]
+    after = record_view(preset.view).steps[step.number + 1 :]
     assert not any(s.accesses for s in after if s.loops and s.loops[0].iteration == 0)
 
 
@@ -113,7 +108,7 @@ def transposed(preset: Preset) -> None:
 
 def transposed_16(preset: Preset) -> None:
     step = shown(preset)
-    [request] = [r for r in requests(recorded(preset.view), step, 0) if r.access.name == "Bs"]
+    [request] = [r for r in requests(record_view(preset.view), step, 0) if r.access.name == "Bs"]
     words = np.unique(request.words)
     assert (words.size, np.unique(words % 32).size) == (16, 2)
     assert (request.degree, request.wavefront_count) == (8, 8)
@@ -134,7 +129,7 @@ def ragged(preset: Preset) -> None:
     tile_of_a[:2], tile_of_b[:, :3] = A[4:, :4], B[:4, 4:]
     assert np.array_equal(step.shared["As"], tile_of_a)
     assert np.array_equal(step.shared["Bs"], tile_of_b)
-    store = access(recorded(view).steps[-1], "store", "C")
+    store = access(record_view(view).steps[-1], "store", "C")
     assert (int(store.active.sum()), store.active.size, store.width) == (6, 16, 8)
 
 
@@ -144,7 +139,7 @@ def both_barriers(preset: Preset) -> None:
     assert np.flatnonzero(step.active).tolist() == list(range(32))
     assert step.written["Bs"][:4].all()
     assert not step.written["Bs"][4:].any()
-    following = recorded(preset.view).steps[step.number + 1]
+    following = record_view(preset.view).steps[step.number + 1]
     assert np.flatnonzero(following.active).tolist() == list(range(32, 64))
 
 
@@ -154,7 +149,7 @@ def wrong_read(preset: Preset, cell: tuple[int, int], value: int, right: int) ->
     assert read.active[thread]
     assert divmod(int(read.offsets[thread]) // 4, 8) == cell
     assert read.values[thread] == value
-    whole = recorded(dataclasses.replace(preset.view, edits=()))
+    whole = record_view(dataclasses.replace(preset.view, edits=()))
     place = [(one.variable, one.iteration) for one in shown(preset).loops]
     same = next(
         s for s in whole.steps
@@ -186,7 +181,7 @@ def moved_barrier(preset: Preset) -> None:
     assert isinstance(step.statement, Barrier)
     assert step.active.sum() == 64
     for view, waits in ((preset.view, 9), (dataclasses.replace(preset.view, edits=()), 2)):
-        intervals = [one.interval for one in recorded(view).steps]
+        intervals = [one.interval for one in record_view(view).steps]
         assert max(intervals) == waits * 2, "two tiles"
     report = simulated(preset.view)
     assert not report.hazards
@@ -218,7 +213,7 @@ def paired(view: View) -> tuple[tuple[View, View], tuple[Pair, ...]]:
     """The views of both sides, and their steps in lockstep."""
 
     def record_side(side: View) -> Recording:
-        return recorded(dataclasses.replace(side, step=0, thread=(0, 0)))
+        return record_view(dataclasses.replace(side, step=0, thread=(0, 0)))
 
     sides = side_views(view, record_side)
     return sides, align(*map(record_side, sides))
@@ -241,7 +236,7 @@ def sectors_of(one: tuple[Preset, Step], name: str) -> int:
     warp = focus(preset) // 32
     return next(
         request.moved_sectors
-        for request in requests(recorded(preset.view), step, warp)
+        for request in requests(record_view(preset.view), step, warp)
         if request.access.name == name
     )
 
@@ -250,7 +245,7 @@ def naive_beside_tiled(preset: Preset) -> None:
     naive, tiled = beside(preset)
     for one, step in (naive, tiled):
         assert step.registers["acc"][focus(one)] == 117
-        before = recorded(one.view).steps[: step.number + 1]
+        before = record_view(one.view).steps[: step.number + 1]
         added = [s for s in before if product_of_sum(s.statement) and s.active[focus(one)]]
         assert len(added) == 6
     counts = [loads_up_to(one, step) for one, step in (naive, tiled)]
@@ -258,7 +253,7 @@ def naive_beside_tiled(preset: Preset) -> None:
 
 
 def loads_up_to(preset: Preset, step: Step) -> int:
-    thread, steps = focus(preset), recorded(preset.view).steps[: step.number + 1]
+    thread, steps = focus(preset), record_view(preset.view).steps[: step.number + 1]
     found = [a for one in steps for a in one.accesses]
     return sum(a.kind == "load" and a.space == "global" and bool(a.active[thread]) for a in found)
 
@@ -277,7 +272,7 @@ def uncoalesced_beside_naive(preset: Preset) -> None:
 def float_beside_double(preset: Preset) -> None:
     found = []
     for one, step in beside(preset):
-        costs = add_up_costs(recorded(one.view))
+        costs = add_up_costs(record_view(one.view))
         found.append((int(costs.sectors[step.number]), int(costs.wavefronts[step.number])))
     assert found == [(16, 8), (32, 16)]
 
@@ -345,7 +340,7 @@ def test_every_preset_has_its_claim_tested() -> None:
 def test_a_preset_is_a_view_that_an_address_keeps(preset: Preset) -> None:
     view = preset.view
     assert from_query(to_query(view)) == (view, ())
-    recording = recorded(view)
+    recording = record_view(view)
     grid, block = recording.launch.grid, recording.launch.block
     steps = len(recording.steps) if view.comparison is None else len(paired(view)[1])
     assert clamp(view, grid, block, steps) == (view, ())

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Recording, catalogue, compile_kernel, record
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
-from tests.ui.lecture.lectures import Lecture
+from tests.ui.lecture.lectures import Lecture, record_view
 from ui.analysis.right_values import Fate, RightValues
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
@@ -20,7 +19,6 @@ from ui.drawing.look import Look
 from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.sentences.sentence import SentencePanel
-from ui.view.presets import launch, source
 from ui.view.view_url import View, from_query
 from ui.view.what_if import without_faults
 
@@ -34,20 +32,16 @@ def view_of(edits: str, schedule: str = "ascending", **query: Any) -> View:
 
 
 @functools.cache
-def recorded(view: View) -> Recording:
-    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
-    return record(kernel, launch(view), (*view.block, 0), view.schedule)
-
-
-@functools.cache
 def compared(view: View) -> RightValues:
-    return RightValues(recorded(view), recorded(replace(view, edits=without_faults(view.edits))))
+    return RightValues(
+        record_view(view), record_view(replace(view, edits=without_faults(view.edits)))
+    )
 
 
 @functools.cache
 def wrong_accesses(view: View) -> list[tuple[int, int, WrongAccess]]:
     """Step, thread and wrong access, of every thread."""
-    recording, right = recorded(view), compared(view)
+    recording, right = record_view(view), compared(view)
     return [
         (step.number, thread, found)
         for step in recording.steps
@@ -79,7 +73,7 @@ def test_a_wrong_read_has_both_runs_values_and_says_why(
     edits: str, schedule: str, query: dict[str, int], fates: set[Fate]
 ) -> None:
     view = view_of(edits, schedule, **query)
-    recording, found = recorded(view), wrong_reads(view)
+    recording, found = record_view(view), wrong_reads(view)
     assert found
     assert {wrong.fate for _, _, wrong in found if wrong.writer is not None} == fates
     for number, thread, wrong in found[:: max(1, len(found) // 40)]:
@@ -109,7 +103,7 @@ def test_the_wrong_cells_of_c_are_those_that_numpy_has_otherwise(
     edits: str, schedule: str, query: dict[str, int], fates: set[Fate]
 ) -> None:
     view = view_of(edits, schedule, **query)
-    recording, right = recorded(view), compared(view)
+    recording, right = record_view(view), compared(view)
     A, B = (np.asarray(recording.arguments[name], np.float64) for name in "AB")
     product = (A.reshape(view.M, view.K) @ B.reshape(view.K, view.N)).reshape(-1)
     last = recording.steps[-1]
@@ -125,14 +119,14 @@ def test_the_wrong_cells_of_c_are_those_that_numpy_has_otherwise(
 def test_where_no_order_shows_the_race_nothing_is_wrong(edits: str) -> None:
     view = view_of(edits, "lockstep")
     assert not wrong_reads(view)
-    last = recorded(view).steps[-1]
+    last = record_view(view).steps[-1]
     assert compared(view).wrong_cells(last, "C", MemorySpace.GLOBAL) is None
 
 
 def lecture_of(view: View, thread: int) -> Lecture:
-    right = recorded(replace(view, edits=without_faults(view.edits)))
+    right = record_view(replace(view, edits=without_faults(view.edits)))
     look = Look(width=1280, height=720, presenting=True)
-    model = build_scene_model(recorded(view), thread, (8, 8, 8), right=right)
+    model = build_scene_model(record_view(view), thread, (8, 8, 8), right=right)
     return Lecture(model, look, LectureSheet(model, look))
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from simulator import Recording, catalogue, compile_kernel, record, simulate
+from simulator import Recording, catalogue, compile_kernel, simulate
 from simulator.recording.navigation import Granularity, boundaries
+from tests.ui.lecture.lectures import record_view
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.look import Look
 from ui.drawing.sheet import Panel
@@ -37,11 +38,8 @@ VIEWS = {
 EACH = pytest.mark.parametrize("name", VIEWS)
 
 
-@functools.cache
 def recorded(name: str) -> Recording:
-    view = VIEWS[name]
-    kernel = compile_kernel(source(view), catalogue()[view.kernel].kernel)
-    return record(kernel, launch(view), (*view.block, 0), view.schedule)
+    return record_view(VIEWS[name])
 
 
 def focus(name: str) -> int:

@@ -12,8 +12,8 @@ from simulator.language.tree import Barrier
 from simulator.machine.schedule import Schedule
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.recording.barriers import absent
-from tests.ui.lecture.lectures import Lecture
-from tests.ui.test_right_values import entries, lecture_of, recorded, view_of, wrong_accesses
+from tests.ui.lecture.lectures import Lecture, record_view
+from tests.ui.test_right_values import entries, lecture_of, view_of, wrong_accesses
 from ui.analysis.right_values import Fate
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
@@ -41,7 +41,7 @@ def ragged(edits: str, block: tuple[int, int], **query: int) -> View:
 
 def copies(view: View, name: str) -> Iterator[tuple[Step, int, int, int]]:
     """Of each load into a tile of A or B the step, the thread, and the row and column it is for."""
-    recording = recorded(view)
+    recording = record_view(view)
     for step in recording.steps:
         if f"{name}s[ty][tx] =" in recording.kernel.text.split("\n")[step.line - 1]:
             t = step.loops[0].iteration
@@ -59,7 +59,7 @@ def test_without_a_bounds_check_each_load_beyond_an_edge_is_wrong(
     block: tuple[int, int], name: str
 ) -> None:
     view = ragged("bounds", block)
-    matrix = np.asarray(recorded(view).arguments[name])
+    matrix = np.asarray(record_view(view).arguments[name])
     rows, columns = matrix.shape
     found = {
         (number, thread): wrong for number, thread, wrong in wrong_accesses(view)
@@ -116,7 +116,7 @@ def test_without_a_zero_fill_the_cells_beyond_an_edge_are_unset_in_the_first_til
     block: tuple[int, int], name: str
 ) -> None:
     view = ragged("zero-fill", block)
-    rows, columns = recorded(view).arguments[name].shape
+    rows, columns = record_view(view).arguments[name].shape
     beyond = {
         thread for step, thread, row, column in copies(ragged("", block), name)
         if step.loops[0].iteration == 0 and (row >= rows or column >= columns)
@@ -161,7 +161,7 @@ def test_the_sentence_of_an_access_outside_says_which_element_of_how_many() -> N
 def test_the_sentence_of_an_element_beyond_an_edge_says_whose_it_is() -> None:
     view = ragged("bounds", (1, 1))
     number, thread, wrong = first(view, Fault.STRAY, is_load=True)
-    value = np.asarray(recorded(view).arguments["B"])[1, 0]
+    value = np.asarray(record_view(view).arguments["B"])[1, 0]
     assert wrong.access.name == "B"
     assert (
         f"⚠ reads B[9] = {value:g}, row 1 and column 0 of B, beyond the edge of what it copies; "
@@ -288,7 +288,7 @@ def test_a_divergent_barrier_says_who_waits_and_where_the_others_are(
 
 @pytest.mark.parametrize("order", ["lockstep", "ascending"])
 def test_at_a_right_kernels_barriers_nobody_is_absent(order: str) -> None:
-    recording = recorded(view_of("", order, **SIZES))
+    recording = record_view(view_of("", order, **SIZES))
     barriers = [step for step in recording.steps if isinstance(step.statement, Barrier)]
     assert barriers
     assert not any(absent(recording, step) for step in barriers)

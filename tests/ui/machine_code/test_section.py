@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 from compiler.recorded import recorded
 from simulator.catalogue import catalogue
 from tests.simulator.test_verdict import user_kernel_of
-from tests.ui.test_user_kernel_step_page import control, opened
-from tests.ui.test_write_page import checked, linked
+from tests.ui.apps import checked, control
+from tests.ui.test_user_kernel_step_page import opened
+from tests.ui.test_write_page import linked
 from tests.ui.test_write_page import opened as opened_write
 from tests.ui.user_kernels import SAXPY
 from ui.gpu_charts.residency import describe, draw_residency
