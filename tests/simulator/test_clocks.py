@@ -47,6 +47,7 @@ VALUES: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("schedule", list(Schedule))
 @pytest.mark.parametrize("name", VALUES)
+@pytest.mark.sample(4)
 def test_steps_between_two_readings(name: str, schedule: Schedule) -> None:
     """They are the thread's own, so that the order of warps does not change them."""
     body, expected = VALUES[name]

@@ -180,7 +180,7 @@ def launched(body: str) -> tuple[Kernel, Launch]:
     return kernel, Launch((1, 1, 1), (32, 1, 1), arguments)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("body", CHAINS)
 def test_as_nvcc_rounds(body: str) -> None:
     chain, result = CHAINS[body]

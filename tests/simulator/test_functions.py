@@ -73,7 +73,7 @@ WHOLE: dict[str, int] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("expression", WHOLE)
 def test_whole_numbers(expression: str) -> None:
     assert int(evaluate(expression, "long long")) == WHOLE[expression]

@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(32) k(int* __restrict__ x) {{
 """
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", TABLE)
 @pytest.mark.parametrize("run", ["whole", "recorded"])
 def test_construct(case: str, run: str) -> None:

@@ -124,6 +124,7 @@ TAKEN: dict[str, tuple[str, str, Any]] = {
 
 
 @pytest.mark.parametrize("name", TAKEN)
+@pytest.mark.sample(3)
 def test_what_is_taken(name: str) -> None:
     before, body, expected = TAKEN[name]
     report = run(body, before)
@@ -282,6 +283,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.sample(3)
 def test_what_is_refused_in_a_sentence(name: str) -> None:
     before, body, part = REFUSED[name]
     with pytest.raises(SourceError) as error:

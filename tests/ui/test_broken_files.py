@@ -255,6 +255,7 @@ def damage(root: Path, file: str, how: str) -> int:
 
 
 @pytest.mark.parametrize(("file", "how"), [(f, how) for f in TABLE for how in TABLE[f][1]])
+@pytest.mark.sample(3)
 def test_a_damaged_file_is_logged_with_its_line_once(
     file: str, how: str, root: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

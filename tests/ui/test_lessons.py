@@ -106,7 +106,7 @@ def test_an_answer_rests_on_a_run(part: QuestionPart) -> None:
 
 
 @pytest.mark.parametrize("index", range(len(VARIANTS)), ids=map(name_of, VARIANTS))
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 def test_what_students_say_is_wrong(index: int) -> None:
     question, numbers = VARIANTS[index], numbers_of(index)
     right = right_answer(question, numbers)

@@ -29,7 +29,7 @@ def flights(lecture: Lecture, step: Step) -> list[Flight]:
     return [one for one in motions(lecture, step) if isinstance(one, Flight)]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @EACH
 def test_a_number_flies_between_cells_that_show_it(number: int) -> None:
     lecture = of_size(number)

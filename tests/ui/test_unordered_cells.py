@@ -62,7 +62,7 @@ TABLE = {
 
 @pytest.mark.parametrize("schedule", ["lockstep", "ascending", "descending"])
 @pytest.mark.parametrize("case", TABLE)
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 def test_the_scene_has_the_races_that_the_hazards_have(case: str, schedule: str) -> None:
     statements, expected = TABLE[case]
     kernel, launch = launch_text(

@@ -202,7 +202,7 @@ def test_a_second_column_of_padding_brings_conflicts_back() -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), BROKEN)
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 def test_a_kernel_without_a_barrier_is_reported_where_it_breaks(name: str, key: str) -> None:
     text = catalogue()[name].source(**catalogue()[name].teaching[0])
     removed = [change.line for change in diff_lines(text, apply_edits(text, [key]))]

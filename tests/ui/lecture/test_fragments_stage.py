@@ -20,6 +20,7 @@ KERNELS = ("tensor_tf32", "tensor_half", "tensor_fp32")
 
 
 @pytest.mark.parametrize("kernel", ["tensor_tf32", "tensor_fp32"])  # of half they are too small
+@pytest.mark.sample(2)
 def test_each_element_has_the_number_of_its_lane_and_a_click_finds_it(kernel: str) -> None:
     lecture = of_query(PRESENTED, kernel=kernel, K=16)
     panel, step = lecture.panel(FragmentsStage), lecture.steps[40]
@@ -39,6 +40,7 @@ def test_each_element_has_the_number_of_its_lane_and_a_click_finds_it(kernel: st
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.sample(3)
 def test_a_fragment_is_filled_once_its_warp_has_stored_to_it(kernel: str) -> None:
     lecture = of_query(PRESENTED, kernel=kernel, K=16)
     panel = lecture.panel(FragmentsStage)

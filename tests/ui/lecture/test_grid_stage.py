@@ -126,6 +126,7 @@ def test_a_launch_of_some_waves_has_blocks_that_ran_that_run_and_that_wait(
 
 
 @pytest.mark.parametrize("piece", [0, 1])
+@pytest.mark.sample(2)
 def test_blocks_that_share_k_have_a_piece_each_and_add_into_one_tile(piece: int) -> None:
     lecture = of_query(GRID, kernel="anyshape", M=16, N=32, K=32, PIECES=2, bz=piece)
     panel, tiles = lecture.panel(GridStage), lecture.model.tiles_of_k

@@ -197,6 +197,7 @@ def test_each_value_has_a_mark_over_its_banks_and_each_wavefront_a_row(number: i
         ("tiled", 32, 1, 32),
     ],
 )
+@pytest.mark.sample(3)
 def test_a_conflict_of_n_ways_is_n_rows_in_its_banks(
     kernel: str, tile: int, ways: int, banks: int
 ) -> None:
@@ -233,6 +234,7 @@ def test_a_conflict_of_32_ways_is_32_rows_in_one_column() -> None:
     [("transposed", 32), ("padded", 32), ("swizzled", 32), ("padded", 8), ("tiled_double", 8),
      ("transposed", 16)],
 )  # fmt: skip
+@pytest.mark.sample(3)
 def test_each_word_that_is_asked_for_has_its_banks_colour_and_drops_into_it(
     kernel: str, tile: int
 ) -> None:
@@ -281,6 +283,7 @@ def test_no_line_of_a_bank_goes_through_words() -> None:
 
 @pytest.mark.parametrize("tile", [8, 16, 32])
 @pytest.mark.parametrize("kernel", ["transposed", "padded", "tiled_double"])
+@pytest.mark.sample(3)
 def test_banks_are_idle_that_no_word_of_the_request_is_in(kernel: str, tile: int) -> None:
     lecture = of_query(BANKS, kernel=kernel, M=tile, N=tile, K=tile, TILE=tile)
     panel = lecture.panel(BanksStage)

@@ -306,6 +306,7 @@ def test_a_tile_has_its_colour_once_it_is_copied_and_a_paler_one_after_its_turn(
 
 
 @COPYING
+@pytest.mark.sample(2)
 def test_before_the_first_product_and_after_the_last_no_term_is_bold(
     query: dict[str, Any],
 ) -> None:

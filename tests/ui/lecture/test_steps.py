@@ -159,6 +159,7 @@ def test_a_click_on_a_number_finds_the_cell_that_holds_it(
 
 
 @pytest.mark.parametrize("query", CLICKED, ids=lambda query: f"{query['kernel']}-{len(query)}")
+@pytest.mark.sample(3)
 def test_the_maps_find_every_cell_of_every_matrix(query: dict[str, Any]) -> None:
     lecture = of_query(**query)
     panel, step = lecture.panel(GlobalMemoryPanel), lecture.steps[-1]
