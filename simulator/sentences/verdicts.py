@@ -303,9 +303,13 @@ def whole_tiles(tiles: Mapping[str, int], lines: Sequence[int]) -> str:
     return f"Right where {divides}; guard {guard} to take any."
 
 
-def whole_vectors(length: int) -> str:
-    """A kernel that takes several elements at a time, which must divide its sizes."""
-    return f"Right where {length} divides its sizes: it takes {length} elements at a time."
+def whole_vectors(length: int, flags: Sequence[str]) -> str:
+    """A kernel that takes several elements at a time, which must divide its sizes.
+
+    flags are those of its parameters that are on: one may choose that.
+    """
+    right = f"ight where {length} divides its sizes: it takes {length} elements at a time."
+    return f"With {joined(flags)} on, r{right}" if flags else f"R{right}"
 
 
 # What it seems to be ------------------------------------------------------------------------------

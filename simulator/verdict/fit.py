@@ -108,6 +108,8 @@ def _agreement(
     if found is None:
         return 0.0
     wrong, expected = found
+    if np.isnan(expected).all():
+        return 0.0  # nothing is said of any cell, as of a neighbourhood's in two rows
     if not wrong.any():
         return 1.0
     telling = ~np.isnan(expected) & (expected != 0)

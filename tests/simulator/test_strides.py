@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from simulator import compile_kernel, simulate
-from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.form import LaunchForm, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
+from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
 from simulator.verdict.strides import BATCH, MATRIX, ROW, find_flags, find_strides
+from simulator.verdict.verdict import State, Verdict
 
 XY = (
     "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;"
@@ -114,3 +116,30 @@ def test_flags_that_have_to_be_off() -> None:
     ))  # fmt: skip
     form = guess_form(kernel.text, kernel)
     assert (form.task, values(form)["transposed"]) == ("product", "0")
+
+
+def test_vectors_that_a_flag_chooses_are_said_to_be() -> None:
+    text = compiled(
+        "float* to, const float* from, int n, bool wide)"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x;"
+        " if (wide) { if (i < n / 4) ((float4*)to)[i] = ((const float4*)from)[i]; }"
+        " else if (i < n) to[i] = from[i]; }"
+    )
+    verdict = judged(text)
+    assert verdict.state is State.LIMITED
+    assert verdict.next_step.startswith("With wide on, right where 4 divides its sizes")
+
+
+def test_a_task_that_says_nothing_of_any_cell_does_not_hold() -> None:
+    """Two rows, as of channels, have no cell with neighbours on all sides."""
+    text = compiled(
+        f"unsigned char* a, unsigned char* b, int w, int h, int channels) {{ {XY}"
+        " for (int c = 0; c < channels; c++)"
+        " b[(x * h + h - 1 - y) * channels + c] = a[(y * w + x) * channels + c]; }"
+    )
+    assert "holds" not in judged(text).next_step
+
+
+def judged(text: str) -> Verdict:
+    kernel = compile_kernel(text)
+    return judge(UserKernel(text, kernel.name, guess_form(text, kernel)), kernel)
