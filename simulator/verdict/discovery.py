@@ -175,7 +175,8 @@ class _Search:
                 choices.append(self._guesses(axis))
             else:
                 size, tile = bound
-                tiles |= dict.fromkeys(size.split(" * "), tile) if size else {}
+                if size in self._large:  # of a product of sizes no single one has whole tiles
+                    tiles[size] = tile
                 choices.append((_ceil(size, tile) if size else str(tile),))
         grids = [(x, y, z) for x, y, z in itertools.product(*choices)]
         grids.sort(key=lambda grid: len(open_axes) - len({grid[axis] for axis in open_axes}))
