@@ -386,7 +386,7 @@ class _Search:
         def elements(strides: Mapping[str, str]) -> dict[str, int] | None:
             """How many elements of each array are touched."""
             values = {name: evaluate(one, known) for name, one in strides.items()}
-            run = self._one.try_run({**sizes, **values}, (x, y, z))
+            run = self._one.try_run({**sizes, **values}, (x, y, z), has_marks=True)
             if run is None or run.touches.has_faults:
                 return None
             return {name: int(marks.sum()) for name, marks in run.touches.marks.items()}

@@ -141,8 +141,17 @@ class Experiment:
             ),
         )  # fmt: skip
 
-    def run(self, sizes: Sizes, grid: Dim3, blocks: Sequence[int] | None = None) -> Run:
-        """Run some blocks of a grid, by their linear numbers, or all; LaunchError, SourceError."""
+    def run(
+        self,
+        sizes: Sizes,
+        grid: Dim3,
+        blocks: Sequence[int] | None = None,
+        has_marks: bool = False,
+    ) -> Run:
+        """Run some blocks of a grid, by their linear numbers, or all; LaunchError, SourceError.
+
+        has_marks is whether to note each cell that is touched.
+        """
         form = self.form(sizes, grid)
         if not self._arrays:
             launch = build_launch(self.kernel, form)
@@ -158,17 +167,17 @@ class Experiment:
         )
         bare = build_launch(self.kernel, numbers)
         launch = replace(bare, arguments={**bare.arguments, **self._arrays})
-        touches = Touches(has_marks=bool(self.strides))
+        touches = Touches(has_marks)
         machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=SECONDS)
         machine.run(None if blocks is None else np.array(blocks))
         self.has_faults = self.has_faults or touches.has_faults
         results = machine.results(touches.stored) if blocks is None else {}
         return Run(launch, touches, {**self._arrays, **results})
 
-    def try_run(self, sizes: Sizes, grid: Dim3) -> Run | None:
+    def try_run(self, sizes: Sizes, grid: Dim3, has_marks: bool = False) -> Run | None:
         """As run; None where it is refused."""
         try:
-            return self.run(sizes, grid)
+            return self.run(sizes, grid, None, has_marks)
         except (LaunchError, SourceError):
             return None
 
