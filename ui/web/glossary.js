@@ -308,6 +308,7 @@ function createGlossary() {
       const answer = await fetch(addressOf("words.json"));
       if (!answer.ok) return;
       words = await answer.json();
+      await new Promise(whenIdle); // a scene is drawn first
       findWords = createFinder(Object.keys(words).filter((term) => words[term].linked));
     }
     later();

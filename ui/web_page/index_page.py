@@ -20,6 +20,7 @@ import functools
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from string import Template
 
 import streamlit as st
 from starlette.requests import Request
@@ -47,6 +48,16 @@ PLOTLY = "PlotlyChart"  # the module that brings window.Plotly, and is run early
 MODULES = ("Html", "Selectbox", "BidiComponent", PLOTLY)
 IMPORTS = re.compile(r'\b(?:from|import) ?"\./([\w.-]+\.js)"')
 CODE_FONT = "SourceCodeVF-Upright.*.woff2"  # a scene drawn before it has come is laid out twice
+# Once the server has been asked for the page: before, it would wait while Plotly's script is run.
+RUN_PLOTLY = """
+window.bringPlotly = () => import("$file");
+window.WebSocket = class extends WebSocket {
+  constructor(...all) {
+    super(...all);
+    this.addEventListener("open", () => (window.requestIdleCallback ?? setTimeout)(bringPlotly));
+  }
+};
+"""
 HEAD = 20_000  # characters of a module, which has its imports first
 
 
@@ -118,10 +129,7 @@ def early_modules(index: Path) -> str:
     plotly = module(index, PLOTLY)
     if plotly is None:
         return links
-    return (
-        f'{links}<script type="module">window.bringPlotly = () => import("./{FOLDER}/{plotly}");'
-        "(window.requestIdleCallback ?? setTimeout)(bringPlotly)</script>"
-    )
+    return f"{links}<script>{Template(RUN_PLOTLY).substitute(file=f'./{FOLDER}/{plotly}')}</script>"
 
 
 def module(index: Path, name: str) -> str | None:
