@@ -69,15 +69,11 @@ def test_an_mp4_lasts_as_long_as_its_steps(tmp_path: Path) -> None:
     assert float(stream["duration"]) == pytest.approx(1, abs=0.05)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("options", "count"),
-    [
-        (("--steps", "9-13"), 3),
-        pytest.param((), 13, marks=pytest.mark.deep),
-        pytest.param(("--by", "statement"), 41, marks=pytest.mark.deep),
-        pytest.param(("--steps", "1-5"), 5, marks=pytest.mark.deep),
-    ],
-)  # fmt: skip
+    [((), 13), (("--steps", "9-13"), 3), (("--by", "statement"), 41), (("--steps", "1-5"), 5)],
+)
 def test_a_film_shows_beats_or_statements(
     options: tuple[str, ...], count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
