@@ -116,12 +116,27 @@ def as_text(
         said = [one.sentence for one in (made.get(line, ()) if line else ())]
         listed += [f"  {with_file_names(one, text)}" for one in said]
         listed += [f"    {one.group:<13}{one.text}" for one in instructions]
-    loops = [with_file_names(loop_sentence(one), text) for one in iterations(code)]
+    loops = [with_file_names(one, text) for one in loop_sentences(iterations(code))]
     return "\n".join([*listed, "", *loops, *(occupancy_sentence(one) for one in found)])
 
 
-def loop_sentence(one: Iteration) -> str:
-    """An iteration of an innermost loop in a sentence."""
+def loop_sentences(found: Sequence[Iteration]) -> list[str]:
+    """An iteration of each innermost loop, a sentence each.
+
+    The compiler may make several loops of one, such as an unrolled one and one for the rest.
+    """
+    places = [_place(one) for one in found]
+    return [
+        f"{'another ' if place in places[:number] else ''}loop of {place}: {_takes(one)}"
+        for number, (place, one) in enumerate(zip(places, found, strict=True))
+    ]
+
+
+def _place(one: Iteration) -> str:
+    return f"lines {one.lines[0]} to {one.lines[-1]}" if one.lines else "no line"
+
+
+def _takes(one: Iteration) -> str:
     slots = ", ".join(f"{count} {group}" for group, count in one.slots.items())
     rate = (
         f"; of its issue slots {one.multiply_add_share:.0%} are FFMA, and its instructions allow "
@@ -129,8 +144,7 @@ def loop_sentence(one: Iteration) -> str:
         if one.multiply_adds
         else ""
     )
-    lines = f"lines {one.lines[0]} to {one.lines[-1]}" if one.lines else "no line"
-    return f"loop of {lines}: {one.instructions} instructions an iteration ({slots}){rate}"
+    return f"{one.instructions} instructions an iteration ({slots}){rate}"
 
 
 def summary(instructions: Sequence[Instruction]) -> str:

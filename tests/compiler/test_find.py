@@ -11,8 +11,10 @@ import pytest
 
 from compiler.compile import compile_kernel
 from compiler.find import find_machine_code, find_registers
+from compiler.iteration import iterations
 from compiler.machine_code import Group
 from compiler.opcodes import sentence
+from compiler.terminal import loop_sentences
 from compiler.toolchain import Toolchain, ToolchainError
 from simulator import compile_kernel as compile_for_simulator
 from simulator.__main__ import main
@@ -152,6 +154,14 @@ def test_text_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert "line 25: for (int k = 0; k < TILE; ++k)\n  No instruction is left" in said
     assert "its instructions allow 17% of the peak of float, limited by load and store\n" in said
     assert "H100, H200: 2 blocks of 1024 threads at once, 64 of 64 warps, limited by" in said
+
+
+@pytest.mark.usefixtures("_no_toolchain")
+def test_two_loops_that_were_one_are_told_apart() -> None:
+    """The loop over tiles is unrolled, and there is a loop for the tiles that are left."""
+    code = find_machine_code(catalogue()["tiled"].source(TILE=4), None, "sm_90")
+    said = [one.partition(":")[0] for one in loop_sentences(iterations(code))]
+    assert said == ["loop of lines 18 to 27", "another loop of lines 18 to 27"]
 
 
 def test_a_file_without_recording_from_a_terminal(

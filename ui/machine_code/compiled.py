@@ -13,7 +13,7 @@ from compiler.difference import Figure, differences
 from compiler.find import find_machine_code
 from compiler.iteration import iterations
 from compiler.occupancy import CardOccupancy, card_occupancy
-from compiler.terminal import heading, loop_sentence, occupancy_sentence
+from compiler.terminal import heading, loop_sentences, occupancy_sentence
 from compiler.toolchain import ToolchainError, find_toolchain
 from compiler.what_if import Launched, same_lines, what_ifs
 from simulator import Kernel, SourceError, compile_kernel
@@ -105,7 +105,7 @@ def find_compiled(view: View, architecture: str) -> Compiled:
     except (SourceError, ToolchainError) as error:
         return Compiled(str(error))
     found = card_occupancy(code, launched.threads, launched.dynamic_bytes)
-    loops = [_capitalized(loop_sentence(one)) for one in iterations(code)]
+    loops = [_capitalized(one) for one in loop_sentences(iterations(code))]
     return Compiled(
         "", line_rows(code, changes(code, kernel), kernel.text),
         tuple(f"{one}." for one in (heading(code), occupancy_sentence(found), *loops)), found,
