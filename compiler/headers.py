@@ -10,6 +10,7 @@ from pathlib import Path
 
 from compiler.toolchain import find_nvrtc
 from simulator.frontend.clang import MATH, STANDARD, TYPE_HEADERS
+from simulator.frontend.lexer import blank_comments
 from simulator.language.number_types import NUMBER_TYPES
 
 TYPES = Path(__file__).with_name("types.cuh")
@@ -43,7 +44,11 @@ TOOLKIT_HEADERS: Mapping[str, re.Pattern[str]] = {
     },
     "curand_kernel.h": re.compile(r"\bcurand(?:_\w+|State\w*)\b"),
     **{name: re.compile(rf"\b(?:{_names_of(name)})\b") for name in TYPE_HEADERS},
-    "cuda_fp16.h": re.compile(r"\b(?:__half2?|half2|__\w*2half\w*)\b"),
+    # `half` is a variable's name, too: then it comes after its type, and before what ends a name.
+    "cuda_fp16.h": re.compile(
+        r"\b(?:__half\w*|half2|__\w*(?:2|as_)half\w*)\b"
+        r"|\A(?!(?s:.)*\w[\s*&]+half\s*[=;,)\[{])(?s:.)*\bhalf\b"
+    ),
 }
 
 
@@ -52,7 +57,8 @@ def headers(text: str, macros: Mapping[str, str]) -> tuple[dict[str, str], list[
 
     macros come last, so that none of them changes what a header of the toolkit says.
     """
-    toolkit = [name for name, words in TOOLKIT_HEADERS.items() if words.search(text)]
+    code = blank_comments(text)
+    toolkit = [name for name, words in TOOLKIT_HEADERS.items() if words.search(code)]
     found = {
         "toolkit.cuh": "".join(f"#include <{name}>\n" for name in toolkit),
         TYPES.name: TYPES.read_text(encoding="utf-8"),

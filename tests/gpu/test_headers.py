@@ -19,7 +19,10 @@ def test_macros_come_last_so_that_they_change_no_header() -> None:
 @pytest.mark.parametrize(
     ("text", "included"),
     [
-        ("int half = n / 2;", ""),
+        ("int half = n / 2; x = half * y;", ""),
+        ("for (unsigned half = n; half > 0; half /= 2) x[half] = 0; // half of n", ""),
+        ("__global__ void f(const half* x, float* y)", "#include <cuda_fp16.h>\n"),
+        ("using number = half; // of 16 bits", "#include <cuda_fp16.h>\n"),
         ("__half x = __float2half(1.0f);", "#include <cuda_fp16.h>\n"),
         ("__nv_bfloat16 x = __float2bfloat16(1.0f);", "#include <cuda_bf16.h>\n"),
         ("__nv_fp8_e4m3 x(1.0f);", "#include <cuda_fp8.h>\n"),
