@@ -246,7 +246,7 @@ def _local(code: MachineCode, line: int) -> Iterator[Change]:
         yield Change(
             ChangeKind.LOCAL, len(local),
             f"Local memory: {what}, because a variable chooses an element of the thread's own "
-            "array, and no instruction can choose a register so.",
+            "array, and no instruction can choose a register that way.",
         )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def check_architecture(architecture: str) -> None:
     """SourceError for a name that is none of ARCHITECTURES."""
     if architecture not in ARCHITECTURES:
         raise SourceError(
-            f"{architecture} is no architecture here: choose one of {', '.join(ARCHITECTURES)}."
+            f"{architecture} is not a known architecture: choose one of {', '.join(ARCHITECTURES)}."
         )
 
 
@@ -88,7 +88,7 @@ def _compiled(
     compiled = [one for one in PROPERTIES.finditer(cubin.log) if one["symbol"] == cubin.symbol]
     used = USED.search(cubin.log)
     if not compiled or used is None:
-        raise ToolchainError(f"The assembler does not say what {kernel} takes.")
+        raise ToolchainError(f"The assembler does not say how many registers {kernel} takes.")
     shared = SHARED.search(cubin.log)
     target = next(one for one in given.options if one.startswith("--gpu-architecture="))
     return MachineCode(

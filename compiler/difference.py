@@ -49,4 +49,4 @@ def _figures(code: MachineCode, launched: Launched) -> Iterator[tuple[str, str]]
     yield "FFMA in the inner loop", f"{adds:,} of {inner.instructions:,} instructions"
     yield "Its instructions for each FFMA", f"{inner.instructions / adds:.2f}"
     yield "Bytes of shared memory for each FFMA", f"{inner.shared_bytes / adds:.2f}"
-    yield "Peak of float that it allows", f"{inner.attainable:.0%}, limited by {inner.limit}"
+    yield "Share of float's peak", f"{inner.attainable:.0%}, limited by {inner.limit}"

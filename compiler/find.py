@@ -42,8 +42,8 @@ def find_machine_code(
         if known is not None:
             return known
         raise ToolchainError(
-            f"{error} Without it there is what was recorded of the catalogue's kernels, for "
-            f"{', '.join(ARCHITECTURES)}, and this is none of them."
+            f"{error} Without it only the catalogue's kernels have machine code, recorded for "
+            f"{', '.join(ARCHITECTURES)}, and this is not one of them."
         ) from None
     try:
         taken = compile_for_simulator(text, kernel, defines, filename)

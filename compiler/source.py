@@ -76,7 +76,7 @@ def _with_instructions(text: str, kernel: str, architecture: str) -> str:
     """The architecture by the name under which it has a text's instructions, or SourceError."""
     if uses_tensor_cores(text) and int(architecture[3:]) < TENSOR_CORES:
         raise SourceError(
-            f"{kernel} multiplies on tensor cores by nvcuda::wmma, which takes a GPU of compute "
+            f"{kernel} multiplies on tensor cores by nvcuda::wmma, which needs a GPU of compute "
             f"capability 8.0 or more; this one has {int(architecture[3:]) / 10}."
         )
     if not uses_warp_groups(text):
@@ -100,10 +100,10 @@ def template_values(text: str, kernel: Kernel) -> dict[str, str]:
 def check_input(text: str, kernel: str, defines: Mapping[str, str]) -> None:
     """SourceError for a text, a kernel's name or a macro that must not reach a compiler."""
     if not re.fullmatch(r"[A-Za-z_]\w*", kernel, re.ASCII):
-        raise SourceError(f"{kernel!r} is no name for a kernel.")
+        raise SourceError(f"{kernel!r} is not a name for a kernel.")
     for name, value in defines.items():
         if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name.startswith("__"):
-            raise SourceError(f"{name!r} is no name for a macro.")
+            raise SourceError(f"{name!r} is not a name for a macro.")
         if not re.fullmatch(r"-?[\w.]*", value, re.ASCII):
             raise SourceError(f"{name}={value}: a macro takes a number or a name here.")
     check_directives(text)

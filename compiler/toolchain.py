@@ -31,9 +31,9 @@ def find_toolchain() -> Toolchain:
     if sys.platform == "darwin":
         raise ToolchainError("NVIDIA has no compiler for macOS.")
     raise ToolchainError(
-        f"Machine code takes NVIDIA's compiler, and {' and '.join(missing)} "
-        f"{'are' if len(missing) > 1 else 'is'} not here: python -m pip install -r {PACKAGES} "
-        "brings it."
+        f"Machine code needs NVIDIA's compiler, but {' and '.join(missing)} "
+        f"{'are' if len(missing) > 1 else 'is'} not installed: python -m pip install -r {PACKAGES} "
+        "installs it."
     )
 
 

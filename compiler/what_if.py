@@ -219,8 +219,9 @@ WHAT_IFS = (
     ),
     WhatIf(
         "launch-bounds", "Room for more blocks by `__launch_bounds__`",
-        "As many blocks at once as fit apart from registers: the compiler must make do with the "
-        "registers that are left for each thread, and what they cannot hold goes to local memory.",
+        "As many blocks at once as threads and shared memory allow: the compiler must make do with "
+        "the registers that are then left for each thread, and what they cannot hold goes to local "
+        "memory.",
         _launch_bounds,
     ),
 )  # fmt: skip

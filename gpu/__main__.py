@@ -88,7 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("--json", action="store_true", help="print one JSON object")
     status.set_defaults(run=_status)
 
-    compare = commands.add_parser("compare", help="verify and time kernels beside cuBLAS")
+    compare = commands.add_parser(
+        "compare", help="verify kernels, and compare their times with cuBLAS"
+    )
     for name in "mnk":
         compare.add_argument(f"--{name}", type=int, default=4096, help="default 4096")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
@@ -103,7 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     limits.add_argument("--json", action="store_true", help="print one JSON object")
     limits.set_defaults(run=_limits)
 
-    shapes = commands.add_parser("shapes", help="choose a kernel for many shapes, beside cuBLAS")
+    shapes = commands.add_parser(
+        "shapes", help="choose a kernel for each of many shapes, and compare it with cuBLAS"
+    )
     _add_shapes_options(shapes)
 
     scale = commands.add_parser("scale", help="spread a product over several GPUs of this host")
@@ -123,7 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (compare, bits, record):
         command.add_argument(
             "--kernels",
-            help="names with commas between; tiled:TILE=32 sets a macro of one. Default: all",
+            help="names, separated by commas; tiled:TILE=32 sets a macro of one. Default: all",
         )
         command.add_argument(
             "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE",
@@ -136,8 +140,8 @@ def _add_record(commands: Any) -> argparse.ArgumentParser:
     record: argparse.ArgumentParser = commands.add_parser(
         "record",
         help="measure every kernel and keep the figures",
-        description="Measure every kernel and keep the figures. With --kernels, only those, beside "
-        "what an earlier recording of the same GPU and driver has.",
+        description="Measure every kernel and keep the figures. With --kernels, measure only "
+        "those, and keep the rest of an earlier recording of the same GPU and driver.",
     )
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
     record.add_argument("--traces", action="store_true", help="only the traces, not the rest")
@@ -181,11 +185,11 @@ def _add_trace(commands: Any) -> argparse.ArgumentParser:
         trace.add_argument(f"--{name}", type=int, default=2048, help="default 2048")
     trace.add_argument(
         "--blocks", type=Whole, choices=tuple(Whole), default=Whole.WAVE,
-        help="of how many blocks all warps are traced, from the first one on; default wave",
+        help="trace all warps of this many blocks, from the first one on; default wave",
     )  # fmt: skip
     trace.add_argument(
         "--level", type=Level, choices=tuple(Level), default=Level.PHASES,
-        help="between which statements the clock is read; default phases",
+        help="read the clock between which statements; default phases",
     )  # fmt: skip
     trace.add_argument("--json", action="store_true", help="print one JSON object")
     trace.add_argument("--perfetto", type=Path, metavar="FILE", help="write Chrome's trace format")
@@ -200,7 +204,7 @@ def _seconds(text: str) -> float:
     with suppress(ValueError):
         if 0 < (seconds := float(text)) < math.inf:
             return seconds
-    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0.")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0.")
 
 
 def _status(options: argparse.Namespace, worker: Worker) -> int:
@@ -355,7 +359,7 @@ def _traced_candidate(kernel: str, size: tuple[int, int, int]) -> Candidate:
 def _counts(text: str) -> list[int]:
     counts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(part.isdecimal() for part in counts):
-        raise LaunchError(f"--gpus {text} is no list of how many GPUs; write --gpus 1,2,4.")
+        raise LaunchError(f"--gpus {text} is not a list of numbers of GPUs; write --gpus 1,2,4.")
     return [int(part) for part in counts]
 
 
@@ -502,7 +506,9 @@ def _names(options: argparse.Namespace, usual: Iterable[str]) -> list[str]:
         return list(usual)
     names = [name.strip() for name in str(options.kernels).split(",") if name.strip()]
     if not names:
-        raise LaunchError(f"--kernels {options.kernels} names none; write --kernels naive,tiled.")
+        raise LaunchError(
+            f"--kernels {options.kernels} names no kernel; write --kernels naive,tiled."
+        )
     return names
 
 
@@ -510,7 +516,7 @@ def _defines(options: argparse.Namespace) -> Mapping[str, str]:
     pairs = [text.partition("=") for text in options.defines]
     for name, equals, value in pairs:
         if not (name and equals and value):
-            raise LaunchError(f"-D {name}{equals}{value} is no setting; write -D NAME=VALUE.")
+            raise LaunchError(f"-D {name}{equals}{value} is not a setting; write -D NAME=VALUE.")
         if not any(name in entry.defines for entry in whole_catalogue().values()):
             raise LaunchError(f"No kernel of the catalogue has a macro {name}.")
     return {name: value for name, _, value in pairs}

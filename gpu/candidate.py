@@ -66,7 +66,8 @@ def choose(
     check_grid(name, grid)
     if grid[2] > 1:
         raise LaunchError(
-            f"{wanted} adds to a C that must hold zeros before; `python -m gpu shapes` measures it."
+            f"{wanted} adds to a C that must hold zeros at the start; `python -m gpu shapes` "
+            "measures it."
         )
     values = {macro: str(chosen.get(macro, offer[0])) for macro, offer in entry.defines.items()}
     return Candidate(
@@ -114,7 +115,7 @@ def variant_title(variant: str) -> str:
 def _setting(text: str) -> tuple[str, str]:
     macro, equals, value = text.partition("=")
     if not (macro and equals and value):
-        raise LaunchError(f"{text!r} is no setting; write MACRO=VALUE.")
+        raise LaunchError(f"{text!r} is not a setting; write MACRO=VALUE.")
     return macro, value
 
 

@@ -83,7 +83,7 @@ def explain_steadiness(comparison: Comparison, name: Callable[[KernelResult], st
         if runs > 1:
             sentences.append(
                 f"The kernels in {precision} were timed {runs} times, because samples spread over "
-                f"more than {STEADY:.0%}; shown is the steadiest run."
+                f"more than {STEADY:.0%}; the steadiest run is shown."
             )
     unsteady = {
         name(kernel): (kernel.ms_spread[1] - kernel.ms_spread[0]) / kernel.ms

@@ -143,19 +143,20 @@ def find_missing(probe: Probe) -> Missing | None:
         return Missing(
             "device",
             "a GPU that starts",
-            f"The driver cannot start the GPU (CUDA error {probe.device_status}). "
-            "See what the driver itself says; a restart of the machine often mends it.",
+            f"The driver cannot start the GPU (CUDA error {probe.device_status}). See what the "
+            "driver itself says; a restart of the machine often helps.",
             "nvidia-smi",
         )
     for part, found, what in (
         ("NVRTC", probe.nvrtc is not None, "the compiler for kernels"),
-        ("cuBLAS", probe.cublas, "NVIDIA's matrix product, which kernels are measured against"),
+        ("cuBLAS", probe.cublas, "NVIDIA's matrix product, which kernels are compared with"),
     ):
         if not found:
             return Missing(
                 part,
                 part,
-                f"The library {part}, {what}, was not found. CuPy's package with [ctk] brings it.",
+                f"The library {part}, {what}, was not found. CuPy's package with [ctk] includes "
+                "it.",
                 f'python -m pip install "{package}[ctk]"',
             )
     return None
@@ -184,15 +185,15 @@ def _old_driver(probe: Probe, package: str) -> Missing:
         return Missing(
             "driver",
             "a driver that this CuPy works with",
-            f"The NVIDIA driver is too old for {package}: it speaks CUDA {speaks}. "
-            "CuPy for CUDA 12 works with it.",
+            f"The NVIDIA driver is too old for {package}: it supports CUDA {speaks}. CuPy for CUDA "
+            "12 works with it.",
             f'python -m pip uninstall -y {package} && python -m pip install "cupy-cuda12x[ctk]"',
         )
     needs = cuda_version(OLDEST_DRIVER.get(package, OLDEST_DRIVER["cupy-cuda12x"]))
     return Missing(
         "driver",
         "a newer NVIDIA driver",
-        f"The NVIDIA driver is too old: it speaks CUDA {speaks}, and {package} needs {needs}. "
+        f"The NVIDIA driver is too old: it supports CUDA {speaks}, but {package} needs {needs}. "
         f"Install a newer one ({DRIVERS}) and restart the machine.",
         driver_command(probe),
     )
@@ -213,7 +214,7 @@ def _missing_device(probe: Probe) -> Missing:
         "device",
         "an NVIDIA GPU",
         "The NVIDIA driver is here, but it sees no GPU. Check that one is fitted and, in a "
-        "container or virtual machine, handed on to it. This lists what the driver sees:",
+        "container or virtual machine, passed through to it. This lists what the driver sees:",
         "nvidia-smi",
     )
 

@@ -172,11 +172,11 @@ def parse_text(name: str, text: str, parse: Callable[[dict[str, Any], datetime],
     try:
         found: Any = json.loads(text)
     except json.JSONDecodeError as error:
-        broken = Broken(name, error.lineno, f"This is no JSON: {error.msg}.")
+        broken = Broken(name, error.lineno, f"This is not JSON: {error.msg}.")
         raise BrokenFileError(broken) from None
     try:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise ValueError(f"It is no recording of format {FORMAT}.")
+            raise ValueError(f"It is not a recording of format {FORMAT}.")
         when = datetime.fromisoformat(decode(Dated, found, "The recording").recorded)
         if when.tzinfo is None:
             raise ValueError("Its date has no time zone.")
@@ -225,7 +225,7 @@ def read(path: Path) -> RecordedRun:
     def parse(found: dict[str, Any], when: datetime) -> RecordedRun:
         file = decode(RecordingFile, found, "The recording")
         if not file.comparisons:
-            raise ValueError("It holds no comparisons.")
+            raise ValueError("It has no comparisons.")
         limits = limits_from(found) if "ceilings" in found or "latency" in found else None
         device = file.comparisons[0].device
         return RecordedRun(

@@ -155,12 +155,12 @@ def trace_table(trace: Trace, device: str) -> str:
         f"{'phase':32}{'lines':>10}{'cycles':>10}{'p20':>10}{'p80':>10}{'times':>10}{'share':>8}",
         *map(_traced_phase, trace.phases),
         f"With its clock read the kernel takes {trace.ratio:.2f} times as long"
-        f"{', so that its phases may be others' if trace.is_disturbed else ''}; its C has "
-        f"{'the same bits' if trace.same_bits else 'OTHER BITS'}. An empty read of "
+        f"{', so its phases may differ from the plain ones' if trace.is_disturbed else ''}; "
+        f"its C has {'the same bits' if trace.same_bits else 'OTHER BITS'}. An empty read of "
         f"{trace.empty_read_cycles:.0f} cycles is subtracted each time.",
         f"The phases add up to {abs(trace.sum_error):.1%} "
         f"{'more' if trace.sum_error > 0 else 'less'} than a block's lifetime: "
-        f"they {'tell' if trace.tells_all else 'do not tell'} it all.",
+        f"they {'account' if trace.tells_all else 'do not account'} for all of it.",
         f"{len(trace.blocks):,} blocks ran on {len(places)} multiprocessors in "
         f"{last / 1e3:,.1f} microseconds; {len(trace.whole_blocks)} of them are traced by warps.",
     ]

@@ -37,8 +37,8 @@ def user_candidate(user_kernel: UserKernel, size: tuple[int, int, int]) -> Candi
     kernel = compile_kernel(user_kernel.text, user_kernel.kernel)
     if waits_for_grid(kernel.body):
         raise LaunchError(
-            f"{user_kernel.kernel} waits for its whole grid, which takes a cooperative launch: "
-            "here it is timed by a plain one."
+            f"{user_kernel.kernel} waits for its whole grid, which needs a cooperative launch; "
+            "here only plain launches are timed."
         )
     meant = PRODUCT_ROLES.get(user_kernel.form.task, {})
     given_roles = dict(user_kernel.form.roles)
@@ -46,7 +46,8 @@ def user_candidate(user_kernel: UserKernel, size: tuple[int, int, int]) -> Candi
     arrays = {roles[role]: role for role in "ABC"}
     if len(arrays) < 3:
         raise LaunchError(
-            "Only a product, C = A · B, is timed beside cuBLAS: Launch says what each array is."
+            "Only a product, C = A · B, is compared with cuBLAS: say under Launch what each array "
+            "is."
         )
     numbers: dict[str, float] = {
         name: PLAIN[role] for role, name in given_roles.items() if role in PLAIN

@@ -31,7 +31,7 @@ KILL_SECONDS = 5.0  # a process stuck in the driver may outlive its kill; it is 
 STATUS_SECONDS = 60.0  # to look for a GPU
 COMPILE_SECONDS = 20.0  # far over any kernel's; source whose macros explode takes memory by then
 TOO_LARGE = (
-    "The compiler needed too much memory for this code. Something in it grows without measure: "
+    "The compiler needed too much memory for this code. Something in it grows without limit: "
     "templates, constants or names. Make it smaller."
 )
 
@@ -69,9 +69,9 @@ class JobState:
 def waiting(before: int) -> JobState:
     """The state of a job with some before it in the queue."""
     if not before:
-        return JobState("waiting", "Next in the line")
+        return JobState("waiting", "Next in the queue")
     jobs = "one job" if before == 1 else f"{before} jobs"
-    message = f"Place {before + 1} in the line, {jobs} before yours"
+    message = f"Place {before + 1} in the queue, {jobs} before yours"
     return JobState("waiting", message, before)
 
 
@@ -83,7 +83,7 @@ class Job:
         self.limit = limit
         self.cancelled = threading.Event()
         self._finished = threading.Event()
-        self._state = JobState("waiting", "Joining the line")
+        self._state = JobState("waiting", "Joining the queue")
 
     @property
     def state(self) -> JobState:

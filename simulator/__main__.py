@@ -184,7 +184,7 @@ def run_kernel(kernel: Kernel, options: argparse.Namespace) -> Report:
     arguments = build_arguments(kernel, options)
     launch = Launch(options.grid, options.block, arguments, options.shared)
     if options.seed < 0:
-        raise UsageError(f"--seed {options.seed}: give a whole number from 0.")
+        raise UsageError(f"--seed {options.seed}: give a whole number, 0 or more.")
     report = run_launch(kernel, launch, options)
     if options.outputs is not None:
         write_arrays(options.outputs, report.arrays)

@@ -130,5 +130,5 @@ def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.
         with warnings.catch_warnings(action="ignore"):  # of Python 2's numbers and odd escapes
             shape, fortran_order, dtype = HEADERS[version](stream)
     except (MemoryError, RecursionError, SystemError):  # the last from Python 3.12, on some bytes
-        raise ValueError("the header nests too deep, or is no text") from None
+        raise ValueError("the header nests too deep, or is not text") from None
     return shape, fortran_order, dtype

@@ -109,7 +109,7 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise BrokenFileError(
-            Broken(path.name, line, "This is not text in UTF-8: save it as UTF-8.")
+            Broken(path.name, line, "This is not UTF-8 text: save it as UTF-8.")
         ) from None
 
 
@@ -123,7 +123,7 @@ def read_folder(folder: Path, pattern: str, read: Callable[[Path], Item]) -> Ent
         named = FILE_NAME.fullmatch(path.stem)
         name = named["name"] if named else path.name
         if name in found:
-            found[path.name] = Broken(path.name, 1, f"Another file is named {name}, too.")
+            found[path.name] = Broken(path.name, 1, f"Another file is also named {name}.")
             continue
         try:
             found[name] = read(path)
@@ -142,7 +142,7 @@ def parse_toml(text: str, file: str, line: int = 1) -> dict[str, Any]:
         at = int(place["line"]) if place else text.rstrip("\n").count("\n") + 1
         sentence = TOML_LINE.sub("", str(error)).replace(" (at end of document)", " at its end")
         raise BrokenFileError(
-            Broken(file, line + at - 1, f"This is no TOML: {sentence}.")
+            Broken(file, line + at - 1, f"This is not TOML: {sentence}.")
         ) from None
 
 

@@ -174,7 +174,7 @@ def whole_catalogue() -> Entries[Entry]:
         text = read_text(FOLDER / file)
         tables = parse_toml(text, file)
         if not tables:
-            raise BrokenFileError(Broken(file, 1, "It holds no kernel."))
+            raise BrokenFileError(Broken(file, 1, "It has no kernel."))
     except BrokenFileError as error:
         return Entries({file: error.broken})
     return Entries({name: _read_entry(name, table, text) for name, table in tables.items()})

@@ -71,7 +71,7 @@ COMPILING = Limit(
 # Its launches have budgets of their own, which end it before.
 RUNNING = Limit(State.RUNNING, 600.0, 2**30, State.RAN_TOO_LONG, State.RAN_TOO_LARGE)
 
-GROWS = "Something in it grows without measure: templates, constants or names. Make it smaller."
+GROWS = "Something in it grows without limit: templates, constants or names. Make it smaller."
 TOO_LARGE = "This kernel or launch is too large for this machine. Make it smaller."
 # What ended a process, as a sentence about the text, or about the launch, with what the limit was.
 SENTENCES: Mapping[State, tuple[type[SourceError | LaunchError], str]] = {
@@ -87,7 +87,7 @@ SENTENCES: Mapping[State, tuple[type[SourceError | LaunchError], str]] = {
         "code out to find the one that it cannot read.",
     ),
     State.RAN_TOO_LONG: (
-        LaunchError, "This took more than {seconds:g} seconds of a processor. Make it smaller."
+        LaunchError, "This took more than {seconds:g} seconds of processor time. Make it smaller."
     ),
     State.RAN_TOO_LARGE: (
         LaunchError, "This needed more than {megabytes:,} MB of memory. Make it smaller."

@@ -373,7 +373,7 @@ def _struct_variable(known: GlobalVariable, struct: Struct, value: Mapping[str, 
         except (ValueError, TypeError, IndexError, KeyError):
             names = list_names([field.name for field in struct.fields])
             raise LaunchError(
-                f"{known.variable.name} is {struct}: {inner!r} is no value of a member "
+                f"{known.variable.name} is {struct}: {inner!r} is not a value of a member "
                 f"{member!r}; it has {names}."
             ) from None
     return record
@@ -383,7 +383,7 @@ def unset_constants(kernel: Kernel, launch: Launch) -> tuple[str, ...]:
     """A sentence for each __constant__ variable that neither the text nor the launch sets."""
     return tuple(
         f"{known.variable.name} is __constant__ and was never set: it is read as zeros. Host code "
-        "sets it by cudaMemcpyToSymbol; here the launch does, by its name."
+        "sets it with cudaMemcpyToSymbol; here the launch sets it, by its name."
         for known in kernel.globals
         if known.space is MemorySpace.CONSTANT
         and not known.has_first
@@ -403,4 +403,4 @@ def _scalar(name: str, ctype: Scalar, value: Any) -> Any:
                 return ctype.dtype.type(number)
         except OverflowError:
             raise LaunchError(f"Parameter {name} is {ctype}: {number} does not fit.") from None
-    raise LaunchError(f"Parameter {name} is {ctype}: {number!r} is no value of that type.")
+    raise LaunchError(f"Parameter {name} is {ctype}: {number!r} is not a value of that type.")

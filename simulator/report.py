@@ -124,8 +124,8 @@ def _lock_note(kernel: Kernel, launch: Launch) -> tuple[str, ...]:
     return (
         f"Line {lock.span.line} waits for a lock. Where another thread of the same warp holds it, "
         "this never ended before Volta (compute capability 7.0), since a warp's threads went on "
-        "together; since then each goes on by itself. With one thread of a block that takes the "
-        "lock for all it ends on every GPU, and sooner.",
+        "together; since then each goes on by itself. If one thread of a block takes the lock for "
+        "all of them, the loop ends on every GPU, and sooner.",
     )
 
 
@@ -135,7 +135,8 @@ def _clock_note(kernel: Kernel) -> tuple[str, ...]:
         return ()
     return (
         "clock() and clock64() count the steps that a thread has executed here, statements and "
-        "tests of loops: they say nothing about the time on a GPU, and __nanosleep() takes none.",
+        "tests of loops: they say nothing about the time on a GPU, and __nanosleep() takes no "
+        "time.",
     )
 
 

@@ -94,8 +94,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=_steps, help="FIRST-LAST, from 1; default all")
     parser.add_argument(
         "--by", choices=(BEAT, STATEMENT), default=BEAT,
-        help="what of these steps is shown: each beat (a copy, a wait, a product, a store), the "
-        "default, or each statement, so many a second",
+        help="which of these steps are shown: the beats (a copy, a wait, a product, a store), the "
+        "default, or all statements; --pace counts either",
     )  # fmt: skip
     parser.add_argument("--width", type=_pixels(720), default=1280, help="pixels; default 1280")
     parser.add_argument("--height", type=_pixels(400), default=720, help="pixels; default 720")
@@ -107,7 +107,7 @@ def _pace(text: str) -> float:
     with suppress(ValueError):
         if 0.1 <= (pace := float(text)) <= RATE:
             return pace
-    raise argparse.ArgumentTypeError(f"{text!r} is no number from 0.1 to {RATE}.")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0.1 to {RATE}.")
 
 
 def _steps(text: str) -> range:
@@ -115,7 +115,7 @@ def _steps(text: str) -> range:
     with suppress(ValueError):
         if 1 <= int(first) <= int(last):
             return range(int(first) - 1, int(last))
-    raise argparse.ArgumentTypeError(f"{text!r} is no range of steps; write it as 10-30.")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a range of steps; write it as 10-30.")
 
 
 def _pixels(least: int) -> Callable[[str], int]:
@@ -123,7 +123,9 @@ def _pixels(least: int) -> Callable[[str], int]:
         with suppress(ValueError):
             if least <= (pixels := int(text)) <= LARGEST:
                 return pixels
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {LARGEST}.")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from {least} to {LARGEST}."
+        )
 
     return parse
 
@@ -140,9 +142,11 @@ def make_film(
     """
     write = {".mp4": _write_mp4, ".gif": _write_gif}.get(out.suffix.lower())
     if write is None:
-        raise FilmError(f"{out.name} is neither .mp4 nor .gif; name the file so.")
+        raise FilmError(
+            f"{out.name} ends with neither .mp4 nor .gif; give the file one of these endings."
+        )
     if write is _write_mp4 and shutil.which("ffmpeg") is None:
-        raise FilmError("FFmpeg is not installed, which makes an MP4; a .gif needs none.")
+        raise FilmError("FFmpeg, which makes an MP4, is not installed; a .gif does not need it.")
     if not out.parent.is_dir():
         raise FilmError(f"There is no folder {out.parent}.")
     if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
@@ -189,7 +193,9 @@ def _page(look: Look) -> Iterator[Any]:
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
-        raise FilmError("Playwright is not installed; `pip install playwright` gets it.") from None
+        raise FilmError(
+            "Playwright is not installed; `pip install playwright` installs it."
+        ) from None
     with sync_playwright() as playwright:
         found = [path for name in BROWSERS if (path := shutil.which(name))]
         chosen: list[dict[str, Any]] = [
@@ -202,7 +208,8 @@ def _page(look: Look) -> Iterator[Any]:
                 break
         else:
             raise FilmError(
-                "No Chromium, Chrome or Edge is installed; `playwright install chromium` gets one."
+                "No Chromium, Chrome or Edge is installed; `playwright install chromium` installs "
+                "one."
             )
         width, height = look.width + MARGINS[0], look.height + MARGINS[1]
         yield browser.new_page(viewport={"width": width, "height": height})

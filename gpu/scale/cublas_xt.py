@@ -31,7 +31,7 @@ class CublasXt:
             self._library: Any = ctypes.CDLL(name)  # the one that CuPy has loaded
             self._call("cublasXtCreate", ctypes.byref(self._handle))
         except (OSError, AttributeError) as error:
-            raise CublasXtError(f"cuBLASXt cannot be had: {error}.") from None
+            raise CublasXtError(f"cuBLASXt cannot be used: {error}.") from None
         numbers = (ctypes.c_int * len(gpus))(*gpus)
         self._call("cublasXtDeviceSelect", self._handle, len(gpus), numbers)
         self._call("cublasXtSetBlockDim", self._handle, BLOCK)

@@ -169,5 +169,5 @@ def _reason(
     else:
         sentence += ", all at once."
     if pads:
-        sentence += " Rows of B do not begin on 16 bytes: they are first copied to rows that do."
+        sentence += " Rows of B do not begin at multiples of 16 bytes: copies of them do."
     return sentence

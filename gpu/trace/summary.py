@@ -378,7 +378,7 @@ def _kept_warps(
     notes = []
     if not all(in_full.values()):
         cut = list(in_full.values()).count(False)
-        notes.append(f"Of {cut} of {len(in_full)} whole blocks tile {middle} alone is kept.")
+        notes.append(f"Of {cut} of {len(in_full)} whole blocks only tile {middle} is kept.")
     if len(in_full) < blocks.size:
         notes.append(f"Of {blocks.size} whole blocks the warps of {len(in_full)} are kept.")
     return warps, notes
@@ -431,7 +431,7 @@ def _moved(code: Instrumented, found: Reads, spans: _Spans) -> Iterator[str]:
             yield (
                 f"After the barrier in line {one.last_line} the warps of a block read clocks that "
                 f"are {middle:,.0f} cycles apart: the compiler has moved that read, or work across "
-                "it, so that waiting is counted elsewhere."
+                "it, so that the wait is counted in another phase."
             )
 
 
@@ -442,5 +442,5 @@ def _lost(found: Reads) -> Iterator[str]:
     if most > room:
         yield (
             f"A warp has room for {room:,} reads of its clock, and one read it {most:,} times: "
-            "what came later is left out."
+            "later reads are left out."
         )

@@ -116,7 +116,7 @@ def load(path: Path) -> Exercise:
 def _build(stem: str, toml: dict[str, Any]) -> Exercise:
     named = FILE_NAME.fullmatch(stem)
     if named is None:
-        raise ValueError("A file is named as 01_load_the_tile.toml is.")
+        raise ValueError("A file is named like 01_load_the_tile.toml.")
     file = msgspec.convert(toml, _File)
     form = _form(file)
     _check_numbers(file, form)
@@ -157,7 +157,7 @@ def _check_numbers(file: _File, form: LaunchForm) -> None:
 def _form(file: _File) -> LaunchForm:
     task = TASKS.get(file.task)
     if task is None:
-        raise ValueError(f"task is {file.task!r}, which is none of {', '.join(TASKS)}.")
+        raise ValueError(f"task is {file.task!r}, which is not one of {', '.join(TASKS)}.")
     arguments = tuple(
         ArrayArgument(given.name, given.rows, given.columns, given.contents)
         if isinstance(given, _Array)

@@ -47,10 +47,10 @@ def first_rung(share: float) -> Rung:
     try:
         measured = [rung for rung in _measured(json.loads(text)) if rung.share >= share]
     except json.JSONDecodeError as error:
-        sentence = f"This is no JSON: {error.msg}."
+        sentence = f"This is not JSON: {error.msg}."
         raise BrokenFileError(Broken(RECORDING.name, error.lineno, sentence)) from None
     except (LookupError, TypeError, ValueError):
-        raise BrokenFileError(Broken(RECORDING.name, 1, "It is no recording.")) from None
+        raise BrokenFileError(Broken(RECORDING.name, 1, "It is not a recording.")) from None
     if not measured:
         sentence = f"No kernel of the ladder reached {share} of cuBLAS's speed at {SIZE[0]}."
         raise BrokenFileError(Broken(RECORDING.name, 1, sentence))

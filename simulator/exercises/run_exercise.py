@@ -77,9 +77,9 @@ def _unchecked(
     line = line_of(error)
     if not is_late:
         return UncheckedError(f"At {size_text(numbers)}: {error}", line, error.depends_on_machine)
-    place = f", in line {line}" if line else ""
+    place = f", on line {line}" if line else ""
     return UncheckedError(
-        f"At {size_text(numbers)}, the {SECONDS:g} seconds for all sizes were over{place}. Does a "
+        f"At {size_text(numbers)}, the {SECONDS:g} seconds for all sizes ran out{place}. Does a "
         "loop never end, or does one thread do the work of many?",
         line,
         depends_on_machine=True,
@@ -118,7 +118,7 @@ def _wrong_sentence(name: str, result: Array, expected: Array, wrong: Array) -> 
     value = result.reshape(-1)[: expected.size].reshape(expected.shape)[index]
     cell = name + "".join(f"[{place}]" for place in index)
     many = int(np.count_nonzero(wrong))
-    count = f"{many:,} of {expected.size:,} elements are" if many > 1 else "This element alone is"
+    count = f"{many:,} of {expected.size:,} elements are" if many > 1 else "Only this element is"
     if value == UNWRITTEN:
         return (
             f"{cell} is not written; it should be {format_number(expected[index])}. {count} wrong."

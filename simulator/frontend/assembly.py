@@ -206,7 +206,7 @@ class _Assembly:
         """The operands of an instruction; SourceError where they are not as many as it has."""
         if len(operands) not in counts:
             raise self.error(
-                f"An instruction of this inline assembly has {len(operands)} operands, and takes "
+                f"An instruction of this inline assembly has {len(operands)} operands, but takes "
                 f"{' or '.join(map(str, counts))}."
             )
         return operands
@@ -240,12 +240,12 @@ class _Assembly:
         is_constant, given = isinstance(value, Literal), value.ctype
         if not isinstance(given, Scalar):
             raise self.error(
-                f"An instruction of this inline assembly takes a number, and its operand is of "
-                f"type {given}: addresses are numbers in shared memory alone, by {TO_SHARED}."
+                "An instruction of this inline assembly takes a number, but its operand is of type "
+                f"{given}: only addresses in shared memory become numbers, by {TO_SHARED}."
             )
         if given.size != kind.size and not is_constant:
             raise self.error(
-                f"An instruction of this inline assembly takes {8 * kind.size} bits, and its "
+                f"An instruction of this inline assembly takes {8 * kind.size} bits, but its "
                 f"operand {_shown(text)} has {8 * given.size}."
             )
         if given.is_float and not kind.is_float:
@@ -294,7 +294,7 @@ class _Assembly:
         value = self.given(inner)
         if not isinstance(value.ctype, Scalar) or value.ctype.is_float:
             raise self.error(
-                f"The address {_shown(text)} of inline assembly is one in shared memory, and "
+                f"The address {_shown(text)} of inline assembly is one in shared memory, but "
                 f"{_shown(inner)} is of type {value.ctype}: give the number that {TO_SHARED} makes "
                 "of a pointer."
             )
@@ -475,8 +475,8 @@ def _permute(assembly: _Assembly, found: re.Match[str], operands: list[str]) -> 
     selector = assembly.number(sources[2])
     if selector & SELECTORS:
         raise assembly.error(
-            "A digit of 8 and more in prmt's selector repeats a byte's sign, which is not "
-            "supported: write it with shifts."
+            "A digit of 8 or more in prmt's selector repeats a byte's sign, which is not "
+            "supported: use shifts."
         )
     words = [assembly.value(source, ctype.UINT) for source in sources[:2]]
     digits = assembly.literal(selector, ctype.UINT)
@@ -500,7 +500,7 @@ def _barrier(assembly: _Assembly, found: re.Match[str], operands: list[str]) -> 
     (which,) = assembly.take(operands, 1, 2)[:1]
     if len(operands) > 1 or assembly.number(which):
         raise assembly.error(
-            "Of the barriers of inline assembly there is bar.sync 0 alone, for all threads of the "
+            "Of inline assembly's barriers only bar.sync 0 is supported, for all threads of the "
             "block: write __syncthreads(), or __syncwarp() for a warp."
         )
     assembly.put(Barrier(assembly.span))

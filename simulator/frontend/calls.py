@@ -354,7 +354,9 @@ class Calls:
         if len(self._running) >= MAX_CALLS:
             raise SourceError(f"Calls nest more than {MAX_CALLS} deep here.", span)
         if has_child(definition, CursorKind.CUDAGLOBAL_ATTR):
-            raise SourceError(f"{name} is a kernel: a kernel cannot call one here.", span)
+            raise SourceError(
+                f"{name} is a kernel, and a kernel cannot call another one here.", span
+            )
         is_free = definition.kind == CursorKind.FUNCTION_DECL
         if is_free and not has_child(definition, CursorKind.CUDADEVICE_ATTR):
             raise SourceError(f"{name} is a host function; write __device__ before it.", span)

@@ -133,7 +133,7 @@ class GroupCalls:
             if callee.kind != CursorKind.MEMBER_REF_EXPR:
                 of_type = group_of(lower_type(cursor.referenced.semantic_parent.type, span))
                 if of_type is None:
-                    raise SourceError("This call has no group.", span)
+                    raise SourceError("This call is not on a group.", span)
                 return None, of_type
             expression = self._value(next(iter(callee.get_children())))
         group = group_of(expression.ctype)
@@ -161,12 +161,14 @@ class GroupCalls:
         width = constant(arguments[1]) if len(arguments) > 1 else declared and declared.width
         if not isinstance(width, int) or not 0 < width <= WARP_SIZE or width & (width - 1):
             raise SourceError(
-                "A tile has 1, 2, 4, 8, 16 or 32 threads, a number known before the launch; one "
-                "of several warps is left out.",
+                "A tile has 1, 2, 4, 8, 16 or 32 threads, a number known before the launch; tiles "
+                "of several warps are not supported.",
                 span,
             )
         if parent.width and width > parent.width:
-            raise SourceError(f"A tile of {width} is no part of one of {parent.width}.", span)
+            raise SourceError(
+                f"A tile of {width} threads is not part of one of {parent.width}.", span
+            )
         tile = group_type(ThreadGroup(GroupKind.TILE, width, parent.width))
         return Call(tile, span, "tiled_partition", (_number(width, span),))
 
@@ -218,7 +220,7 @@ class GroupCalls:
             widths = (_number(group.width, span), _number(group.parent_width, span))
             return Call(ctype.UINT, span, f"cg::{name}", widths)
         if expression is None:
-            raise SourceError(f"Call {name} of a group.", span)
+            raise SourceError(f"Call {name} on a group.", span)
         if name == "sync":
             return Call(ctype.VOID, span, "__syncwarp", (expression,))
         if name == "thread_rank" or name in SIZES:
@@ -250,8 +252,8 @@ class GroupCalls:
         if operation not in GROUP_OPERATIONS:
             names = ", ".join(GROUP_OPERATIONS)
             raise SourceError(
-                f"{name} takes one of cooperative_groups' own operations ({names}); write "
-                "shuffles for another one.",
+                f"{name} takes one of cooperative_groups' own operations ({names}); for other "
+                "operations write shuffles.",
                 span,
             )
         value = self._value(arguments[0])
@@ -262,7 +264,7 @@ class GroupCalls:
 
 def _refuse_unknown(call: _GroupCall) -> Expression:
     raise SourceError(
-        "Which group this is, is not known here: declare it with auto, or as thread_block or "
+        "It is not known here which group this is: declare it with auto, or as thread_block or "
         "thread_block_tile.",
         call.span,
     )

@@ -139,8 +139,8 @@ class Declarations:
             lowered = self._structs.expressions.expression(initializer)
             if not isinstance(lowered, LVALUES) and not referred.is_const_qualified():
                 raise SourceError(
-                    "This reference is to no single variable, which is not supported; use an if, "
-                    "or a pointer.",
+                    "A reference that may be to one of several variables is not supported; use an "
+                    "if, or a pointer.",
                     span,
                 )
             if not isinstance(lowered, LVALUES):  # const float& r = a + b;

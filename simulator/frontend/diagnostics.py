@@ -69,7 +69,7 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"a type specifier is required|requires a type specifier",
          "Is a type missing before the name, or the '{' of the function before this line?"),
         (r"expected ';' after top level declarator",
-         "Is the '{' missing that begins the function's body?"),
+         "Is the '{' that begins the function's body missing?"),
         (r"extraneous closing brace", "It closes nothing: is a '{' missing before it?"),
         (r"function definition is not allowed here", "Is a '}' missing before this line?"),
         (r"expected unqualified-id|expected expression|expected external declaration",
@@ -171,7 +171,7 @@ def _error(
     # The use of a template's instance is after the last line.
     written = lines[number - 1] if span is not None and number <= len(lines) else ""
     if ERROR_DIRECTIVE.match(written):
-        stopped = f"This code stops here by #error: {diagnostic.spelling.strip(chr(34))}"
+        stopped = f"An #error stops the compiler here: {diagnostic.spelling.strip(chr(34))}"
         macros = silencing_macros(source, code.line(number))
         return Diagnostic(f"{stopped.rstrip('.!?')}.", span, macros=macros)
     advice = advice_on(diagnostic.spelling, [each.spelling for each in diagnostic.children])
@@ -213,7 +213,7 @@ def _error(
                 f"has {kinds['needed']} there: write {kinds['needed']}."
             )
         if note.spelling.startswith("to match this") and note.location.line:
-            hint = f"The one that it should close is in line {code.line(note.location.line)}."
+            hint = f"The one that it should close is on line {code.line(note.location.line)}."
     return Diagnostic(message, span, hint, _fix(diagnostic, filename, code))
 
 

@@ -31,10 +31,12 @@ ALLOWED_PRAGMA = re.compile(rf"[ \t]+(?:{'|'.join(ALLOWED_PRAGMAS)})\b")
 FORBIDDEN_WORDS = ("__has_include", "__has_embed")
 PRAGMA_WORD = "_Pragma"
 NO_FILES = (
-    "A kernel brings its own code: #include and its kind, and the pasting of tokens (##), "
-    "are not taken, not even in a comment."
+    "A kernel must contain all its code: #include and its kind, and the pasting of tokens (##), "
+    "are not allowed, not even in a comment."
 )
-NO_PRAGMAS = f"Of pragmas {list_names(ALLOWED_PRAGMAS)} are taken here, spelled as #pragma alone."
+NO_PRAGMAS = (
+    f"Only the pragmas {list_names(ALLOWED_PRAGMAS)} are allowed here, written with #pragma."
+)
 
 
 def check_length(text: str) -> None:
@@ -54,7 +56,9 @@ def check_length(text: str) -> None:
 def check_plain(text: str) -> None:
     """Raise SourceError for source with parts of letters, or too long with all its files."""
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in set(text)):
-        raise SourceError("A kernel's code is plain: it has no zero byte and no half of a letter.")
+        raise SourceError(
+            "A kernel's code is plain text: it has no zero bytes and no incomplete characters."
+        )
     length = len(text.encode())
     if length > MAX_BYTES:
         raise SourceError(
@@ -67,7 +71,7 @@ def check_macros(defines: Mapping[str, str]) -> None:
     for name, value in defines.items():
         check_length(value)
         if not MACRO_NAME.fullmatch(name):
-            raise SourceError(f"{shorten(repr(name))} is no name for a macro.")
+            raise SourceError(f"{shorten(repr(name))} is not a name for a macro.")
         if not ONE_LINE.fullmatch(value):
             raise SourceError(f"The value of macro {name} must be one line.")
 
@@ -101,7 +105,8 @@ def check_directives(
             column = line.index(found[1]) + 1
             span = Span(number, column, number, column + len(found[1]))
             raise SourceError(
-                f"#{found[1]} is not taken here: a kernel brings its own code and needs no header.",
+                f"#{found[1]} is not allowed here: a kernel must contain all its code, and needs "
+                "no header.",
                 span,
             )
     _check_spliced(text, takes_pasting)
@@ -126,7 +131,7 @@ def _check_spliced(text: str, takes_pasting: bool) -> None:
             found.append((sign, NO_PRAGMAS))
             break
     words = FORBIDDEN_WORDS if takes_pasting else (*FORBIDDEN_WORDS, PRAGMA_WORD)
-    found += [(spliced.index(w), f"{w} is not taken here.") for w in words if w in spliced]
+    found += [(spliced.index(w), f"{w} is not allowed here.") for w in words if w in spliced]
     if pasted := PASTE.search(spliced):
         if not takes_pasting:
             found.append((pasted.start(), NO_FILES))

@@ -125,7 +125,7 @@ class Expressions:
         lvalue = self.expression(cursor) if choice is None else self._choose(choice)
         if isinstance(lvalue, LVALUES):
             return lvalue
-        raise SourceError("This is no place to store to.", span_of(cursor))
+        raise SourceError("Nothing can be stored here.", span_of(cursor))
 
     def _choose(self, choice: Any) -> Expression:
         """condition ? a : b as an lvalue, or as a value if a or b is one or is in a register."""
@@ -148,7 +148,7 @@ class Expressions:
         try:
             if self._depth > MAX_DEPTH:
                 raise SourceError(
-                    "This expression nests too deep; make several statements of it.",
+                    "This expression nests too deep; split it into several statements.",
                     span_of(cursor),
                 )
             return self._expression(cursor, span_of(cursor), cursor.kind)

@@ -69,7 +69,7 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
     if not isinstance(innermost, (Scalar, Vector, Struct)) and not is_pointer:
         raise SourceError(
             f"{name} is a {qualifier} variable of type {lowered}, which is not supported; pass a "
-            "parameter in its place.",
+            "parameter instead.",
             span,
         )
     if not array.size:
@@ -154,7 +154,9 @@ class FirstValues:
         """Note what a braced list, or one expression, gives to a value that starts at `offset`."""
         cursor = _without_wrapping(cursor)
         if cursor.kind == CursorKind.STRING_LITERAL:
-            raise SourceError(f"{self.name} is given a string; give it numbers.", span_of(cursor))
+            raise SourceError(
+                f"{self.name} is initialized with a string; give it numbers.", span_of(cursor)
+            )
         pending = _listed(cursor)
         if isinstance(ctype, Scalar):
             self._note(cursor if pending is None else next(iter(pending), None), ctype, offset)

@@ -284,7 +284,7 @@ def _check_static_shared(arrays: tuple[Variable, ...]) -> None:
         assert isinstance(largest.ctype, ArrayOf)
         raise SourceError(
             f"The kernel uses too much shared data: its shared memory arrays take {total:,} bytes, "
-            f"and nvcc takes {MAX_STATIC_SHARED_BYTES:,} (48 KB). Make {largest.name} smaller, or "
+            f"and nvcc allows {MAX_STATIC_SHARED_BYTES:,} (48 KB). Make {largest.name} smaller, or "
             f"declare it as extern __shared__ {largest.ctype.innermost} {largest.name}[] and give "
             "its bytes at the launch.",
             largest.span,

@@ -39,8 +39,8 @@ def parse_name(text: str) -> KernelName:
     found = NAME.fullmatch(text)
     if found is None:
         raise SourceError(
-            f"{text[:60]!r} is no kernel's name: write one like scale, ns::scale, "
-            "'scale<float, 16>' or 'scale(float*, int)'."
+            f"{text[:60]!r} is not a kernel's name: write one like scale, ns::scale, 'scale<float, "
+            "16>' or 'scale(float*, int)'."
         )
     scope = tuple(part for part in found[1].split("::") if part)
     arguments = _split(found[3][1:-1]) if found[3] else ()
@@ -188,12 +188,14 @@ def template_values(
         arguments = tuple(values[p.name] or usual[p.name] or "" for p in parameters)
         note = (
             f"This code does not say what {list_names(list(usual))} of {kernel.name} "
-            f"{'are' if len(usual) > 1 else 'is'}: {kernel.name}<{', '.join(arguments)}> is taken. "
-            f"A launch in host code, {kernel.name}<…><<<grid, block>>>(…), would say it."
+            f"{'are' if len(usual) > 1 else 'is'}: {kernel.name}<{', '.join(arguments)}> is "
+            f"assumed. A launch in host code, {kernel.name}<…><<<grid, block>>>(…), would say it."
         )
         return TemplateValues(arguments, remaining, error, note)
     if asked.arguments and candidates(source, asked):
-        raise SourceError(f"{asked.name} is no template: leave out <{', '.join(asked.arguments)}>.")
+        raise SourceError(
+            f"{asked.name} is not a template: leave out <{', '.join(asked.arguments)}>."
+        )
     return TemplateValues((), remaining)
 
 

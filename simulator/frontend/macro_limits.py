@@ -135,7 +135,7 @@ class TokenCounter:
         if self.statement > MAX_STATEMENT:
             raise SourceError(
                 f"A statement here has more than {MAX_STATEMENT:,} tokens, its macros expanded; "
-                "make several of it.",
+                "split it into several.",
                 _span(line),
             )
         if self.tokens > MAX_TOKENS:

@@ -110,7 +110,7 @@ class Mistakes:
             return error
         word = "line" if len(lines) == 1 else "lines"
         hint = f"{error.hint} " if error.hint else ""
-        return replace(error, hint=f"{hint}The same in {word} {list_names(lines)}.")
+        return replace(error, hint=f"{hint}The same on {word} {list_names(lines)}.")
 
 
 def _place(error: Diagnostic) -> Span:

@@ -55,7 +55,9 @@ class Reference:
             return setup
         if self.registers is not None:
             raise SourceError(
-                f"{self.name} refers to memory or to registers, which is not supported.", span
+                f"{self.name} refers to memory or to registers, depending on the case, which is "
+                "not supported.",
+                span,
             )
         if self.pointer is None:
             kind = Pointer(self.ctype)

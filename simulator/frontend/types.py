@@ -180,7 +180,7 @@ def _base_of(declaration: Any, span: Span) -> Any:
         if child.kind == CursorKind.DESTRUCTOR and _does_something(child):
             raise SourceError(
                 f"{declaration.spelling} has a destructor, which is not supported; call a method "
-                "where it is to run.",
+                "where it should run.",
                 span,
             )
         if child.kind in METHODS and child.is_virtual_method():

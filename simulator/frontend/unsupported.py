@@ -24,26 +24,28 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "a kernel prints with printf alone"),
         (r"exit|abort|_Exit", "a thread ends with return, and __trap() ends the launch"),
         (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
-        (r"this_(?:cluster|multi_grid)|(?:cluster|multi_grid)_group|cluster_\w+", "groups of "
-         "several blocks are left out; use one block, or global memory between two kernels"),
+        (r"this_(?:cluster|multi_grid)|(?:cluster|multi_grid)_group|cluster_\w+",
+         "groups of several blocks are not supported; use one block, or global memory between "
+         "two kernels"),
         (r"labeled_partition|binary_partition", "use __match_any_sync(mask, label), which gives "
          "the lanes of a label, as the mask of the __shfl functions"),
         (r"memcpy_async|wait|wait_prior", "let each thread copy its elements, and wait with "
          "sync(); or use __pipeline_memcpy_async and __pipeline_wait_prior"),
         (r"invoke_one\w*|reduce_\w+_async|barrier_\w+|block_tile_memory|scatter|experimental",
-         "this part of cooperative groups is left out"),
+         "this part of cooperative groups is not supported"),
         (r"tex\w*|surf\w*|texture\w*|cudaTextureObject_t|cudaSurfaceObject_t|__sampler\w*",
-         "textures and surfaces are left out; read the array itself"),
-        (r"__nv_fp[46]\w*|\w*e8m0\w*", "formats of 4 and 6 bits, and scales, are left out"),
-        *((each.names, f"write #include <{each.header}>; if it is there, this name is left out")
+         "textures and surfaces are not supported; read the array itself"),
+        (r"__nv_fp[46]\w*|\w*e8m0\w*", "formats of 4 and 6 bits, and scales, are not supported"),
+        *((each.names, f"write #include <{each.header}>; if the code has that, this name is not "
+         "supported")
           for each in NUMBER_TYPES.values() if each.header),
-        (r"(?:wmma|nvcuda)(?:::\w+)*", "write #include <mma.h> and using namespace nvcuda; "
-         f"for what is taken of tensor cores: fragments of {OPERAND_WORDS}, sums of float, or of "
+        (r"(?:wmma|nvcuda)(?:::\w+)*", "write #include <mma.h> and using namespace nvcuda; for "
+         f"what is supported of tensor cores: fragments of {OPERAND_WORDS}, sums of float, or of "
          "half where A and B are"),
-        (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; "
-         "the instructions after it are left out"),
-        (r"cuda[A-Z]\w*|checkCuda\w*", "that is host code: give the kernels alone, their launch is "
-         "chosen here"),
+        (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; newer "
+         "instructions are not supported"),
+        (r"cuda[A-Z]\w*|checkCuda\w*",
+         "that is host code: give only the kernels, their launch is chosen here"),
         (r"(?:cuda|nv)::(?:std::)?(?:atomic_thread_fence|memory_order\w*|thread_scope\w*)", "use "
          "__threadfence(), or __threadfence_block() within a block"),
         (r"(?:cuda|nv)::(?:std::)?atomic(?:_ref|_flag)?(?:_\w+)?", "declare a plain number, and "
@@ -55,47 +57,51 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          r"aligned_size_t)", "use __pipeline_memcpy_async, __pipeline_commit and "
          "__pipeline_wait_prior for copies to shared memory"),
         (r"CUtensorMap\w*|cp_async_bulk\w*|cuda::(?:device|ptx)(?:::\w+)*|cde|"
-         r"__grid_constant__", "the tensor memory accelerator is left out; let each thread copy "
-         "its elements, or use __pipeline_memcpy_async"),
-        (r"(?:cuda|nv)(?:::\w+)*", "of cuda:: nothing is taken; use CUDA C's own functions and "
-         "types"),
+         r"__grid_constant__", "the tensor memory accelerator is not supported; let each thread "
+         "copy its elements, or use __pipeline_memcpy_async"),
+        (r"(?:cuda|nv)(?:::\w+)*",
+         "nothing of cuda:: is supported; use CUDA C's own functions and types"),
         (r"(?:std::)?swap", "exchange the two with a third variable"),
         (r"(?:std::)?(?:atomic\w*|memory_order\w*)", "use atomicAdd, atomicExch, atomicCAS and "
          "their kind on a plain number's address"),
         (r"cu(?:Float|Double)?Complex|(?:make_)?cuC\w+|make_cu\w+|cuFloatC\w+|cuDoubleC\w+",
          "it comes with #include <cuComplex.h>, which this code does not have"),
-        (r"(?:std::|thrust::)?complex", "use cuFloatComplex of <cuComplex.h>, or float2, x and y "
-         "its two parts"),
+        (r"(?:std::|thrust::)?complex", "use cuFloatComplex of <cuComplex.h>, or float2, with x "
+         "and y as its two parts"),
         (r"(?:std::)?(?:vector|string|array|map|unordered_map|deque|list|queue|stack|set|pair|"
-         r"tuple|sort|accumulate)", "of the C++ library only the functions of <cmath> are taken; "
-         "use arrays, and loops over them"),
-        (r"std(?:::\w+)*", "of the C++ library only the functions of <cmath> are "
-         "taken, and std::min, std::max, std::clamp and std::numeric_limits"),
+         r"tuple|sort|accumulate)",
+         "of the C++ library only the functions of <cmath> are supported; use arrays, and loops "
+         "over them"),
+        (r"std(?:::\w+)*",
+         "of the C++ library only the functions of <cmath> are supported, and std::min, "
+         "std::max, std::clamp and std::numeric_limits"),
         (r"cub::(?:Block|Warp)(?:Reduce|Scan)(?:::\w+)*", "it comes with #include <cub/cub.cuh>, "
          "which this code does not have"),
-        (r"cub(?:::\w+)*", "of CUB there are BlockReduce, BlockScan, WarpReduce and WarpScan, by "
-         "their default algorithms and with #include <cub/cub.cuh>; write what the kernel uses of "
-         "the rest"),
-        (r"(?:thrust|cutlass|cute)(?:::\w+)*", "libraries are left out; write what the kernel "
+        (r"cub(?:::\w+)*", "of CUB only these are supported: BlockReduce, BlockScan, WarpReduce "
+         "and WarpScan, by their default algorithms and with #include <cub/cub.cuh>; write what "
+         "the kernel uses of the rest"),
+        (r"(?:thrust|cutlass|cute)(?:::\w+)*", "libraries are not supported; write what the kernel "
          "uses of them"),
         (r"memmove|memcmp|strlen|strcmp|qsort", "write a loop over the elements"),
-        (r"rand|srand", "that is a function of the host; pass random numbers in an array"),
+        (r"rand|srand", "that is a host function; pass random numbers in an array"),
         (r"curandState(?:MRG32k3a|Mtgp32|(?:Scrambled)?Sobol)\w*|curand\w*(?:mtgp|MTGP|MRG|Mrg)\w*",
-         "of the generators of cuRAND there are XORWOW (curandState) and Philox "
+         "of cuRAND's generators only these are supported: XORWOW (curandState) and Philox "
          "(curandStatePhilox4_32_10_t)"),
-        (r"curand_(?:poisson|discrete)\w*", "of cuRAND's distributions there are the uniform, the "
-         "normal and the lognormal one; make others of these"),
-        (r"curand[A-Z]\w*Generator\w*|curandGenerate\w*|CURAND_\w+", "that is host code: give the "
-         "kernels alone, with random numbers in an array"),
+        (r"curand_(?:poisson|discrete)\w*",
+         "of cuRAND's distributions only the uniform, the normal and the lognormal one are "
+         "supported; compute others from these"),
+        (r"curand[A-Z]\w*Generator\w*|curandGenerate\w*|CURAND_\w+",
+         "that is host code: give only the kernels, with random numbers in an array"),
         (r"curand\w*|skipahead\w*", "random numbers come with #include <curand_kernel.h>, for the "
          "generators XORWOW (curandState) and Philox (curandStatePhilox4_32_10_t)"),
-        (r"time|__globaltimer\w*|__clock\w*", "there is no time here; clock64() counts the steps "
-         "of a thread, and the host times a kernel"),
-        (r"__nv_\w+", "it is the compiler's own; call sinf, expf and their kind"),
-        (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)", "addresses are numbers in shared "
-         "memory alone, by __cvta_generic_to_shared; use the pointer itself"),
-        (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA has it no longer; use "
-         "the one that ends in _sync"),
+        (r"time|__globaltimer\w*|__clock\w*", "no time passes in the simulator; clock64() counts "
+         "the steps of a thread, and the host times a kernel"),
+        (r"__nv_\w+", "it is internal to the compiler; call sinf, expf and their kind"),
+        (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)",
+         "only addresses in shared memory become numbers, by __cvta_generic_to_shared; use the "
+         "pointer itself"),
+        (r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "CUDA no longer has it; use the one "
+         "that ends in _sync"),
         (r"__match_\w+|__reduce_\w+|atomic\w+", "CUDA has no function of this name"),
     )
 )  # fmt: skip
@@ -134,21 +140,22 @@ ASSEMBLY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(instructions), advice)
     for instructions, advice in (
         (r"cp\.async\.(?:bulk|mbarrier).*|cp\.reduce.*|mbarrier.*", "the tensor memory accelerator "
-         "and its barriers are left out; use cp.async, or __pipeline_memcpy_async of "
+         "and its barriers are not supported; use cp.async, or __pipeline_memcpy_async of "
          "<cuda_pipeline.h>"),
         (r"(?:wgmma|tcgen05|stmatrix|wmma).*", "for tensor cores write ldmatrix and mma.sync, or "
          "wmma::load_matrix_sync and wmma::mma_sync of <mma.h>"),
-        (r"mma.*", "of mma.sync there are m16n8k8 and m16n8k16 of f16 and bf16, and m16n8k4 and "
-         "m16n8k8 of tf32, all .row.col with sums of f32"),
-        (r"ldmatrix.*", "of ldmatrix there are .x1, .x2 and .x4 of .m8n8, with and without .trans, "
-         "of .shared.b16"),
-        (r"cp\.async.*", "of cp.async there are .ca and .cg from .global to .shared without a "
-         "policy, commit_group, wait_group and wait_all"),
+        (r"mma.*", "of mma.sync only these are supported: m16n8k8 and m16n8k16 of f16 and bf16, "
+         "and m16n8k4 and m16n8k8 of tf32, all .row.col with sums of f32"),
+        (r"ldmatrix.*", "of ldmatrix only these are supported: .x1, .x2 and .x4 of .m8n8, with and "
+         "without .trans, of .shared.b16"),
+        (r"cp\.async.*", "of cp.async only these are supported: .ca and .cg from .global to "
+         ".shared without a policy, commit_group, wait_group and wait_all"),
         (r"%(?:warpid|nwarpid)", "it is a place on the multiprocessor, which a GPU may change; for "
          "the warp within the block write threadIdx.x / 32"),
         (r"%n?smid|%gridid|%\w*cluster\w*", "which multiprocessor runs a block is the GPU's "
          "choice; use blockIdx"),
-        (r"%globaltimer\w*", "there is no time here; %clock64 counts the steps of a thread"),
+        (r"%globaltimer\w*",
+         "no time passes in the simulator; %clock64 counts the steps of a thread"),
         (r"(?:ld|st)\..*", "read and write memory through a pointer, in CUDA C"),
         (r"@.*|setp.*|selp.*|bra.*", "write an if"),
         (r"shfl.*|vote.*|match.*|redux.*|activemask.*", "write __shfl_sync, __ballot_sync and "
@@ -200,11 +207,11 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"cannot use '(?:throw|try)'", NO_EXCEPTIONS),
         (r"'typeid' operator", "typeid is not supported: a GPU has no types at run time."),
         (r"Cannot deduce type of initializer list|std::initializer_list was not found",
-         "A list in braces is no array by itself: declare an array of these values first."),
+         "A list in braces is not an array by itself: declare an array of these values first."),
         ("(?:[Ii]nvalid operands|[Nn]o viable conversion).*'(?:"
          f"{'|'.join(CLASSES)})'",
-         f"Numbers of {' and '.join(CLASSES)} are stored and converted, nothing else: compute with "
-         f"float(x), and make one of a float y by {CLASSES[0]}(y) and its kind."),
+         f"Numbers of {' and '.join(CLASSES)} are only stored and converted: compute with "
+         f"float(x), and convert a float y back with {CLASSES[0]}(y) and its kind."),
         (r"undefined template 'nvcuda::wmma::fragment<",
          f"Fragments here are matrix_a and matrix_b of {OPERAND_SHAPES}, with row_major or "
          "col_major after it, and accumulator of float, or of half where A and B are; convert "
@@ -218,12 +225,12 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "wmma::mem_row_major or wmma::mem_col_major."),
         (r"variable-length arrays|[Vv]ariable length array",
          "An array's size must be a constant: a macro, const int or constexpr. warpSize (32) and "
-         "blockDim are none; an extern __shared__ array gets its size from the launch."),
+         "blockDim are not constants; an extern __shared__ array gets its size from the launch."),
         (r"requirement '.*BLOCK_(?:REDUCE|SCAN)_",
-         "Of the algorithms of cub::BlockReduce and cub::BlockScan the default alone is taken: "
-         "leave it out."),
+         "Of the algorithms of cub::BlockReduce and cub::BlockScan only the default is supported: "
+         "leave the algorithm out."),
         (r"call to __host__ function from",
-         "This calls a function of the host: write __device__ before its definition."),
+         "This calls a host function: write __device__ before its definition."),
         (r"reference to __host__ variable",
          "This is a variable of the host, which a kernel cannot read: write __device__ or "
          "__constant__ before it, or pass it as a parameter."),

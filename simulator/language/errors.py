@@ -68,7 +68,7 @@ class Diagnostic:
         parts = (
             f"{place}{self.message}",
             self.hint,
-            f"If it comes from {list_names(self.headers)}: give that file's folder by -I FOLDER."
+            f"If it comes from {list_names(self.headers)}: give that file's folder with -I FOLDER."
             if self.headers
             else "",
             f"Give {' or '.join(wanted)}." if wanted else "",

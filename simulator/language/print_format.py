@@ -59,7 +59,7 @@ def parse_format(text: str) -> list[str | Conversion]:
         found = CONVERSION.match(text, position)
         shown = text[position : position + 12]
         if found is None:
-            raise ValueError(f"printf's format has {shown!r}, which is no conversion of C.")
+            raise ValueError(f"printf's format has {shown!r}, which is not a conversion of C.")
         position = found.end()
         if found["letter"] == "%":
             pieces.append("%")

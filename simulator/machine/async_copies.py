@@ -75,8 +75,8 @@ def _refuse_partial_fill(call: Call, group: Group, mask: Mask, zeros: Any, size:
     if wrong is not NONE:
         part = np.broadcast_to(zeros, group.lanes)[as_array(wrong, group.lanes)][0]
         raise SourceError(
-            f"__pipeline_memcpy_async fills {part} of {size} bytes with zeros; here it fills none "
-            f"or all {size}.",
+            f"__pipeline_memcpy_async fills {part} of {size} bytes with zeros; here it may fill "
+            f"none or all {size}.",
             call.span,
         )
 

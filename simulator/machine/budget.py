@@ -137,7 +137,7 @@ class Budget:
         sentence = progress.sentence
         if self.is_over:
             over = (
-                f"The time given to this run, {self._seconds:g} seconds, is over: {sentence}. "
+                f"The time given to this run, {self._seconds:g} seconds, has run out: {sentence}. "
                 "Give it more time or a smaller launch."
             )
         else:

@@ -131,10 +131,9 @@ class WholeWarps:
             lane = int(np.flatnonzero(by_lane(group, np.arange(len(counts)) == warp))[0])
             block, thread = group.thread_of(lane)
             raise SourceError(
-                f"{self._name} is for all {WARP_SIZE} threads of a warp together, and of the warp "
+                f"{self._name} is for all {WARP_SIZE} threads of a warp together, but of the warp "
                 f"of thread {thread} in block {block} only {counts[warp]} call it here: have whole "
-                "warps call it, of a block whose size is a multiple of "
-                f"{WARP_SIZE}.",
+                f"warps call it, of a block whose size is a multiple of {WARP_SIZE}.",
                 self._span,
             )
         group.memo[self._slot] = checked
@@ -147,7 +146,7 @@ class WholeWarps:
         active = by_warp(group, as_array(mask, group.lanes), False)
         if ((table != table[:, :1]) & active).any():
             raise SourceError(
-                f"{self._name} takes one {what} for all {WARP_SIZE} threads of a warp, and theirs "
+                f"{self._name} takes one {what} for all {WARP_SIZE} threads of a warp, but theirs "
                 "differ here: compute it from the warp's number, not the thread's.",
                 self._span,
             )
@@ -219,7 +218,7 @@ class TileInMemory:
         wrong = every[every % unit != 0]
         if wrong.size:
             raise TileAlignmentError(
-                f"{what} must be a multiple of {unit} bytes, and is {int(wrong[0])} here.",
+                f"{what} must be a multiple of {unit} bytes, but is {int(wrong[0])} here.",
                 self._span,
             )
 

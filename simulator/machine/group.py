@@ -195,7 +195,7 @@ class Group:
                 index = unravel(self.blocks, self.launch.grid)[position]
                 values = np.repeat(index, self.threads.size)
             case _:
-                raise ValueError(f"{name} is no built-in variable")
+                raise ValueError(f"{name} is not a built-in variable")
         values = values.astype(np.uint32)
         return values[0] if (values == values[0]).all() else values
 

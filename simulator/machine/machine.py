@@ -191,9 +191,9 @@ class Machine:
         if count > most:
             raise LaunchError(
                 f"{self.kernel.name} waits for the whole grid, so that all its blocks must run at "
-                f"once: of {self.launch.threads:,} threads that is up to {most:,} blocks here "
-                f"(an H100 with {MULTIPROCESSORS} multiprocessors), and the grid has "
-                f"{count:,}. Make it smaller, and let each thread do more in a loop."
+                f"once: of {self.launch.threads:,} threads that is up to {most:,} blocks here (an "
+                f"H100 with {MULTIPROCESSORS} multiprocessors), and the grid has {count:,}. Make "
+                "the grid smaller, and let each thread do more in a loop."
             )
 
     def _run_chunk(self, blocks: Array) -> None:

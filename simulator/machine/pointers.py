@@ -79,8 +79,8 @@ class PointerMemory:
         first = int(numbers[0]) if numbers.size else 0
         if first >= len(self._arrays):
             raise SourceError(
-                "This is no pointer that the kernel has stored; a launch gives arrays by "
-                "parameters, not by pointers within structs.",
+                "This pointer was not stored by the kernel; a launch gives arrays by parameters, "
+                "not by pointers within structs.",
                 span,
             )
         others = numbers[numbers != first]

@@ -472,8 +472,7 @@ def _too_long_message(group: Group) -> str:
     if longest is not None and longest.iteration >= MANY_ITERATIONS:
         line, count = longest.loop.span.line, longest.iteration
         message += (
-            f" The loop of line {line} has gone round {count:,} times: "
-            "does its condition ever fail?"
+            f" The loop of line {line} has run {count:,} times: does its condition ever fail?"
         )
     return message
 

@@ -12,7 +12,7 @@ Words = tuple[str, str]
 
 def use_atomic(change: str, line: int) -> Words:
     """An atomic where threads add to one cell."""
-    return f"Use `{change};` in line {line}.", (
+    return f"Use `{change};` on line {line}.", (
         "Threads that add to one cell at once lose each other's sums."
     )
 
@@ -30,31 +30,33 @@ def add_barrier(call: str, line: int, is_loop: bool, race: tuple[int, int] | Non
 
 def start(name: str, line: int) -> Words:
     """A value for a variable that has none."""
-    return f"Start {name} with 0 in line {line}.", "It is read before it has a value."
+    return f"Start {name} with 0 on line {line}.", "It is read before it has a value."
 
 
 def round_up(change: str, size: str, tile: str, line: int) -> Words:
     """A quotient of a size that is rounded up."""
-    return f"Round up in line {line}: `{change}`.", (
+    return f"Round up on line {line}: `{change}`.", (
         f"`{size} / {tile}` leaves out the last part where {tile} does not divide {size}."
     )
 
 
 def round_up_warps(change: str, line: int) -> Words:
     """A number of warps that is rounded up."""
-    return f"Round up in line {line}: `{change}`.", (
+    return f"Round up on line {line}: `{change}`.", (
         "The last warp of a block may have fewer than 32 threads."
     )
 
 
 def write_guard(change: str, was: str, line: int) -> Words:
     """Another size, or another comparison, in a guard."""
-    return f"Write `{change}` for `{was}` in line {line}.", "The guard checks a different edge."
+    return f"Write `{change}` instead of `{was}` on line {line}.", (
+        "The guard checks a different edge."
+    )
 
 
 def write_size(size: str, was: str, whole: str, line: int) -> Words:
     """Another size in an index."""
-    return f"Write {size} for {was} in `{whole}` of line {line}.", (
+    return f"Write {size} instead of {was} in `{whole}` on line {line}.", (
         "That is the length of another array's rows."
     )
 
@@ -69,14 +71,14 @@ def swap_axes(names: Sequence[str], lines: Sequence[int]) -> Words:
 
 def write_axis(change: str, was: str, line: int) -> Words:
     """An index along the other axis."""
-    return f"Write `{change}` for `{was}` in line {line}.", "It is the index along the other axis."
+    return f"Write `{change}` for `{was}` on line {line}.", "It is the index along the other axis."
 
 
 def widen(left: str, right: str, line: int, passes_at: tuple[str, int] | None) -> Words:
     """A product with 64 bits; passes_at is the value of a factor from which an int is too small."""
     at = f", at {passes_at[0]} = {passes_at[1]:,}" if passes_at else ""
-    return f"Write `(long long){left} * {right}` in line {line}.", (
-        f"`{left} * {right}` passes 2^31 - 1, the largest int{at}."
+    return f"Write `(long long){left} * {right}` on line {line}.", (
+        f"`{left} * {right}` exceeds 2^31 - 1, the largest int{at}."
     )
 
 

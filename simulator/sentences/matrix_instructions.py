@@ -21,7 +21,7 @@ def matrix_values(formatter: ExpressionFormatter, call: Call) -> tuple[str, ...]
     """The numbers of a call's line: 0 + 16 products = 7.5."""
     if call.function in MATRIX_LOADS:
         row = _row(formatter)
-        return (f"the row from {row} on",) if row else ()
+        return (f"the row that begins at {row}",) if row else ()
     product = MATRIX_PRODUCTS[call.function]
     before = formatter.show(call.arguments[-product.registers(Use.ACCUMULATOR)])
     return (f"{before} + {product.shape[2]} products = {_first(formatter, call)}",)
@@ -36,7 +36,7 @@ def matrix_spoken(formatter: ExpressionFormatter, call: Call) -> tuple[str, ...]
         loads = f"loads {matrices} of 16-bit numbers from shared memory with its warp{turned}"
         if not row:
             return (loads,)
-        return (f"{loads}; its address is that of the row from {row} on", loads)
+        return (f"{loads}; its address is that of the row that begins at {row}", loads)
     product = MATRIX_PRODUCTS[call.function]
     m, n, k = product.shape
     rows, columns = product.fragment(Use.ACCUMULATOR).positions()

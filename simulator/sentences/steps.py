@@ -257,7 +257,7 @@ def _describe_call(
         number = format_number(store.values[formatter.thread])
         if store.kind is AccessKind.ATOMIC:
             return (
-                f"updates {cell} by {called.function}, in one piece: it held {number}",
+                f"updates {cell} by {called.function}, atomically: it held {number}",
                 f"updates {cell} by {called.function}: it held {number}",
                 f"updates {cell}, which held {number}",
             )

@@ -11,8 +11,8 @@ from simulator.observers.hazards.hazard_kind import VERBS
 
 # Sizes --------------------------------------------------------------------------------------------
 
-RAN = "It ran to its end."
-NO_TILE = "Not judged, because a GPU takes no such tile: "
+RAN = "It ran to the end."
+NO_TILE = "Not judged, because no GPU accepts such a tile: "
 
 
 def size_text(found: Mapping[str, int]) -> str:
@@ -102,7 +102,7 @@ NOT_STORED = "No thread stores it."
 def stored(thread: str, block: str, line: int, others: int) -> str:
     """Who stored a wrong cell last, and after how many other threads."""
     after = f", after {others:,} other thread{'s' * (others > 1)}" if others else ""
-    return f"Thread {thread} of block {block} stores it in line {line}{after}."
+    return f"Thread {thread} of block {block} stores it on line {line}{after}."
 
 
 def last_reads(held: Sequence[str]) -> str:
@@ -114,7 +114,7 @@ def last_reads(held: Sequence[str]) -> str:
 
 def wrong_factor(k: int, held: str, line: int, needed: str, value: Number) -> str:
     """The first factor of a sum that is not the one that is needed."""
-    return f"At k = {k} it reads {held} in line {line}, but {needed} is {_number(value)}."
+    return f"At k = {k} it reads {held} on line {line}, but {needed} is {_number(value)}."
 
 
 def few_products(count: int, terms: int) -> str:
@@ -126,7 +126,7 @@ def many_products(terms: int, first: str, second: str, line: int) -> str:
     """A sum with more products than it should have, and the factors of one of these."""
     return (
         f"It adds more than the {terms:,} products of this sum: past them it reads {first} and "
-        f"{second} in line {line}."
+        f"{second} on line {line}."
     )
 
 
@@ -142,13 +142,13 @@ def right_factors(terms: int) -> str:
 
 MENDS = {
     "threads": "the threads of its blocks fill it",
-    "blocks": "it takes no more blocks, however small: give each more threads",
+    "blocks": "it holds no more blocks, however small: give each more threads",
     "shared memory": "their shared memory fills it: smaller tiles leave room for more",
-    "registers": "their registers fill it: fewer values a thread leave room for more",
+    "registers": "their registers fill it: fewer values per thread leave room for more",
 }
 UNKNOWN = (
-    "from shared memory and threads alone; NVIDIA's compiler knows its registers, and "
-    "requirements-compiler.txt brings that"
+    "from shared memory and threads alone; only NVIDIA's compiler knows its registers, and "
+    "requirements-compiler.txt installs that"
 )
 COALESCE = "Let neighbouring threads take neighbouring elements."
 
@@ -203,7 +203,7 @@ def low_intensity(own: float, tiled: float) -> str:
 
 # What to do next ----------------------------------------------------------------------------------
 
-UNCHECKED = "It runs without hazards; say what it should compute, and its results are compared."
+UNCHECKED = "It runs without hazards. Say what it should compute, and its results will be compared."
 
 
 def filled_by_places(name: str, is_shuffled: bool, arrays: Sequence[str]) -> str:
@@ -217,7 +217,7 @@ def places_drawn(line: int, array: str, sources: Sequence[str]) -> str:
     held = f"what {joined(sources)} {'holds' if len(sources) == 1 else 'hold'}"
     return (
         f"Which cell of {array} line {line} accesses comes from {held}, and that was drawn here: "
-        "whether threads meet in a cell, or miss the array, says nothing of the kernel. Choose "
+        "whether threads meet in a cell, or miss the array, says nothing about the kernel. Choose "
         f"{held} under Launch."
     )
 
@@ -262,8 +262,8 @@ def wrong_at_some(right: int, of: int, why: str) -> str:
 def too_large(factor: str, other: str, size: int, line: int, first: int) -> str:
     """A product of an index that passes the largest int, from the value `first` of a factor on."""
     return (
-        f"In the file's own launch {other} is {size:,}: there {factor} * {other} in line {line} "
-        f"passes 2^31 - 1, the largest int, at {factor} = {first:,}. Use size_t for it."
+        f"In the file's own launch {other} is {size:,}: there {factor} * {other} on line {line} "
+        f"exceeds 2^31 - 1, the largest int, at {factor} = {first:,}. Use size_t for it."
     )
 
 
@@ -280,15 +280,15 @@ def computes_instead(title: str, task: str) -> str:
 def asks_for_cells(arrays: Sequence[str]) -> str:
     """A question about the arrays whose size nothing tells."""
     return (
-        f"How many cells {'has' if len(arrays) == 1 else 'have'} {joined(arrays)}? Nothing says "
-        "it, so here it has as many as the kernel touches; give the number, and accesses beyond "
-        "it are reported."
+        f"How many cells {'has' if len(arrays) == 1 else 'have'} {joined(arrays)}? The code does "
+        "not say, so here it has as many as the kernel touches. Give the number, and accesses "
+        "beyond it will be reported."
     )
 
 
 # The sizes to which it is limited -----------------------------------------------------------------
 
-SQUARE = "Right where its grid is square: the order in which it takes its blocks needs that."
+SQUARE = "Right where its grid is square, which the order of its blocks requires."
 
 
 def whole_tiles(tiles: Mapping[str, int], lines: Sequence[int]) -> str:
@@ -300,7 +300,7 @@ def whole_tiles(tiles: Mapping[str, int], lines: Sequence[int]) -> str:
     guard = "its accesses"
     if lines:
         guard = f"line{'s' * (len(lines) > 1)} {joined([str(line) for line in lines])}"
-    return f"Right where {divides}; guard {guard} to take any."
+    return f"Right where {divides}; guard {guard} so that any size works."
 
 
 def whole_vectors(length: int, flags: Sequence[str]) -> str:
@@ -308,13 +308,13 @@ def whole_vectors(length: int, flags: Sequence[str]) -> str:
 
     flags are those of its parameters that are on: one may choose that.
     """
-    right = f"ight where {length} divides its sizes: it takes {length} elements at a time."
+    right = f"ight where {length} divides its sizes: it processes {length} elements at a time."
     return f"With {joined(flags)} on, r{right}" if flags else f"R{right}"
 
 
 # What it seems to be ------------------------------------------------------------------------------
 
-CHOOSE = "Choose what it should compute, and its results are compared."
+CHOOSE = "Choose what it should compute, and its results will be compared."
 
 
 def would_compute(title: str, change: str) -> str:
@@ -330,7 +330,7 @@ def holds(title: str) -> str:
 def looks_like(titles: Sequence[str]) -> str:
     """One or two tasks that a kernel nearly computes."""
     none = "not" if len(titles) == 1 else "neither"
-    return f"It looks like {' or '.join(titles)}, but is {none}. {CHOOSE}"
+    return f"It looks like {' or '.join(titles)}, but it is {none}. {CHOOSE}"
 
 
 def _number(value: Number) -> str:

@@ -48,7 +48,7 @@ def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, An
     for name in values:
         if name not in known:
             raise UsageError(
-                f"{options.inputs} holds {format_name(name)}, which is no parameter of "
+                f"{options.inputs} holds {format_name(name)}, which is not a parameter of "
                 f"{kernel.name} ({list_names(known)})."
             )
     texts = list(options.arguments)
@@ -102,7 +102,8 @@ def build_argument(
             with np.errstate(over="ignore"):  # too large a float is infinite, as in C
                 return dtype.type(value)
         except (ValueError, OverflowError):
-            raise UsageError(f"{text} for {name}: {number[2]} is no {number[1]}.") from None
+            said = f"{text} for {name}: {number[2]} is not a valid {number[1]}."
+            raise UsageError(said) from None
     if struct is not None:
         raise UsageError(
             f"{text[:40]!r} for {name}: this parameter points to structs {struct.name}; give their "

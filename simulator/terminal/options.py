@@ -134,7 +134,9 @@ def _add_verdict(parser: Parser) -> None:
         "verdict", "judge the kernel at several sizes; the launch is guessed where it is not given"
     )
     group.add_argument("--verdict", action="store_true")
-    group.add_argument("--strict", action="store_true", help="ask that it is right at every size")
+    group.add_argument(
+        "--strict", action="store_true", help="require that it is right at every size"
+    )
     group.add_argument(
         "--task", metavar="NAME", help=f"what it should compute: {', '.join(TASKS)} or none"
     )
@@ -184,7 +186,7 @@ def read_source(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is not text in UTF-8.") from None
+        raise UsageError(f"{path} is not UTF-8 text.") from None
 
 
 def parse_defines(texts: Sequence[str]) -> dict[str, str]:

@@ -19,8 +19,8 @@ def check_writer() -> None:
         importlib.import_module(WRITER)
     except ImportError as error:
         raise UsageError(
-            f"--report draws a scene, and {error.name or 'a package'} is missing for that: run it "
-            "in Tilewise's folder, with the packages of requirements.txt installed."
+            f"--report draws a scene, for which {error.name or 'a package'} is missing: run it in "
+            "Tilewise's folder, with the packages of requirements.txt installed."
         ) from None
 
 

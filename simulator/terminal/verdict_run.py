@@ -118,9 +118,10 @@ def _with_sizes(form: LaunchForm, options: argparse.Namespace) -> LaunchForm:
         if value is None:
             continue
         if value < 1:
-            raise UsageError(f"--{role} {value}: give a whole number from 1.")
+            raise UsageError(f"--{role} {value}: give a whole number, 1 or more.")
         if roles.get(role) not in {one.name for one in form.arguments}:
-            meant = f"is {roles[role]}, which is no parameter" if role in roles else "is no size"
+            known = role in roles
+            meant = f"is {roles[role]}, which is not a parameter" if known else "is not a size"
             raise UsageError(f"--{role} {value}: {role} {meant} of this kernel.")
         given = with_numbers(form.arguments, {roles[role]: value})
         form = replace(form, arguments=given)

@@ -122,7 +122,7 @@ class Experiment:
             elif isinstance(one.ctype, Scalar):
                 self._numbers[one.name] = next(floats, FLOATS[-1]) if one.ctype.is_float else "1"
             elif not is_plain_array(one.ctype):
-                raise LaunchError(f"{one.name} is no array of numbers.")
+                raise LaunchError(f"{one.name} is not an array of numbers.")
 
     def form(self, sizes: Sizes, grid: Dim3) -> LaunchForm:
         """The form of a launch with room."""

@@ -162,14 +162,14 @@ def task_of(form: LaunchForm) -> Task | None:
         return None
     task = TASKS.get(form.task)
     if task is None:
-        raise LaunchError(f"{form.task!r} is no task; there are {', '.join(TASKS)}.")
+        raise LaunchError(f"{form.task!r} is not a task; the tasks are {', '.join(TASKS)}.")
     roles = dict(form.roles)
     arrays = {one.name for one in form.arguments if isinstance(one, ArrayArgument)}
     for role in (*task.arrays, *task.sizes, *((FACTOR,) if task.has_factor else ())):
         if role not in roles:
             raise LaunchError(f"The task {task.title} needs to know what {role} is.")
         if role in task.arrays and roles[role] not in arrays:
-            raise LaunchError(f"{role} is to be {roles[role]!r}, which is no array of the form.")
+            raise LaunchError(f"{role} is {roles[role]!r}, which is not an array of the form.")
     return task
 
 

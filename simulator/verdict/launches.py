@@ -122,7 +122,7 @@ def build_launch(
             continue
         ctype = types.get(given.name)
         if not isinstance(ctype, Pointer):
-            raise LaunchError(f"{given.name} is no pointer parameter of {kernel.name}.")
+            raise LaunchError(f"{given.name} is not a pointer parameter of {kernel.name}.")
         arguments[given.name] = _array(given, ctype, known, used_bytes)
         used_bytes += arguments[given.name].nbytes
     return replace(launch, arguments=arguments)
@@ -178,7 +178,9 @@ def _values(
                 "parameters."
             )
         if not isinstance(ctype, Scalar):
-            raise LaunchError(f"{given.name} is no number among the parameters of {kernel.name}.")
+            raise LaunchError(
+                f"{given.name} is not a number among the parameters of {kernel.name}."
+            )
         if given.name in numbers:
             scalars[given.name] = numbers[given.name]
         elif ctype.is_float:
@@ -231,7 +233,7 @@ def _array(
         columns *= target.length
     element = target.element if isinstance(target, Vector) else target
     if not isinstance(element, Scalar | Struct):
-        raise LaunchError(f"{given.name} is {ctype}: a form makes no array for it.")
+        raise LaunchError(f"{given.name} is {ctype}: a form cannot make an array for it.")
     needed = rows * columns * element.size
     if used_bytes + needed > BUDGET_BYTES:
         raise LaunchError(

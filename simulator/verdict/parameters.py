@@ -110,7 +110,7 @@ def with_task(kernel: Kernel, name: str) -> Shape:
     A size whose name is its role's comes first. Raises LaunchError where they are too few.
     """
     if name not in TASKS:
-        raise LaunchError(f"{name!r} is no task; there are {list_names(list(TASKS))}.")
+        raise LaunchError(f"{name!r} is not a task; the tasks are {list_names(list(TASKS))}.")
     task = TASKS[name]
     arrays, sizes = _arrays(kernel, len(task.arrays) - 1), _sizes(kernel)
     if arrays is None or not sizes:

@@ -21,7 +21,9 @@ EXCLUDED: tuple[tuple[str, str, str], ...] = ()
 
 
 def door(page: Page) -> None:
-    expect(page.get_by_role("img", name="The naive kernel beside the tiled one")).to_be_visible()
+    expect(
+        page.get_by_role("img", name="The naive kernel and the tiled one side by side")
+    ).to_be_visible()
 
 
 def lecture(page: Page) -> None:

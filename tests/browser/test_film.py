@@ -118,7 +118,7 @@ def test_a_wrong_option_is_refused(
     with pytest.raises(SystemExit) as stopped:
         film.main([VIEW, "a.gif", *option])
     assert stopped.value.code == 2
-    assert f"argument {option[0]}: {option[1]!r} is no" in capsys.readouterr().err
+    assert f"argument {option[0]}: {option[1]!r} is not a" in capsys.readouterr().err
 
 
 def test_without_ffmpeg_an_mp4_is_refused(
@@ -126,4 +126,4 @@ def test_without_ffmpeg_an_mp4_is_refused(
 ) -> None:
     monkeypatch.setattr(film.shutil, "which", lambda name: None)
     assert film.main([VIEW, str(tmp_path / "a.mp4")]) == 2
-    assert "FFmpeg is not installed" in capsys.readouterr().err
+    assert "FFmpeg, which makes an MP4, is not installed" in capsys.readouterr().err

@@ -21,7 +21,7 @@ TABS = (
     "Instructions", "Predicted and measured",
 )  # fmt: skip
 TRACED = tuple(trace_section.TABS) if recorded_traces() else ()
-FOLDED = ("The code that ran", "Missing to run kernels here")
+FOLDED = ("The code that ran", "What is missing to run kernels here")
 SMALLEST = {1280: 12, 1920: 12, 390: 11}  # CSS pixels, by the width of the screen
 # Each visible text with its size, its contrast with what is behind it, and its box.
 TEXTS = """() => {
@@ -262,7 +262,7 @@ def overlap(first: list[float], second: list[float]) -> bool:
 @pytest.mark.deep
 def test_headings_controls_and_charts_have_their_names(visit: Open) -> None:
     page = opened(visit("/compare"))
-    page.get_by_text("Missing to run kernels here").click()
+    page.get_by_text("What is missing to run kernels here").click()
     for tab in (*TABS, *TRACED):
         show(page, tab)
         levels = page.evaluate(

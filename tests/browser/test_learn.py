@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 SEED = 1
 WALK = ".stops.walking:has([data-walk])"
-GIVEN = re.compile("You said|You chose")  # begins the reply to a wrong answer
+GIVEN = re.compile("You answered|You chose")  # begins the reply to a wrong answer
 CLICKS = 3  # at one place, where the page moves meanwhile
 ON_A_PHONE = "Mozilla/5.0 (Linux; Android 14) Chrome/126.0.0.0 Mobile Safari/537.36"
 FIRST = next(iter(lessons().values()))

@@ -107,7 +107,7 @@ def test_what_crosses_a_barrier() -> None:
     ("asked", "kind", "said"),
     [
         ("launch-bounds", ChangeKind.SPILLED, "for values that no register was left for."),
-        ("unroll-1", ChangeKind.LOCAL, "no instruction can choose a register so."),
+        ("unroll-1", ChangeKind.LOCAL, "no instruction can choose a register that way."),
     ],
 )
 def test_what_is_in_local_memory_is_said_as_what_it_is(

@@ -129,7 +129,7 @@ def test_record_writes_what_can_be_read(tmp_path, capsys) -> None:  # type: igno
     assert [kernel.name for kernel in again.comparisons[0].kernels] == ["tiled", "naive", "cublas"]
     (tmp_path / run.file).write_text("{}", encoding="utf-8")
     assert main(["record", "--folder", str(tmp_path), "--kernels", "naive"]) == 2
-    assert "test-gpu.json, line 1: It is no recording" in capsys.readouterr().err
+    assert "test-gpu.json, line 1: It is not a recording" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("with_gpu")
@@ -147,11 +147,11 @@ def test_shapes_are_a_table_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "printed"),
     [
         (["--kernels", "nothing"], "There is no kernel 'nothing'; the catalogue has uncoalesced"),
-        (["--kernels", " , "], "--kernels  ,  names none; write --kernels naive,tiled."),
+        (["--kernels", " , "], "--kernels  ,  names no kernel; write --kernels naive,tiled."),
         (["--kernels", "naive:TILE=4"], "naive has no macro TILE"),
         (["--kernels", "tiled:TILE=3"], "TILE=3 is not offered"),
-        (["--kernels", "tiled:TILE"], "no setting"),
-        (["-D", "TILE"], "no setting"),
+        (["--kernels", "tiled:TILE"], "not a setting"),
+        (["-D", "TILE"], "not a setting"),
         (["-D", "SIZE=3"], "No kernel of the catalogue has a macro SIZE"),
         (["-D", "TILE=64"], "TILE=64 is not offered for tiled; choose from 2, 4, 8, 16, 32"),
         (["--m", "0"], "M is 0"),
@@ -171,7 +171,7 @@ def test_a_limit_is_a_time(seconds: str, capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit) as stopped:
         main(["limits", "--limit", seconds])
     assert stopped.value.code == 2
-    assert f"{seconds!r} is no number of seconds above 0." in capsys.readouterr().err
+    assert f"{seconds!r} is not a number of seconds above 0." in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("with_gpu")
@@ -201,7 +201,7 @@ def test_the_chosen_macro_is_in_the_text_and_the_launch() -> None:
 
 def test_blocks_that_share_cells_are_left_to_the_shapes() -> None:
     assert choose("anyshape:PIECES=1", (100, 50, 25)).grid == (1, 2, 1)
-    with pytest.raises(LaunchError, match="zeros before; `python -m gpu shapes`"):
+    with pytest.raises(LaunchError, match="zeros at the start; `python -m gpu shapes`"):
         choose("anyshape:PIECES=2", (100, 50, 25))
 
 
@@ -258,7 +258,7 @@ def test_a_wrong_product_over_several_gpus(
     [
         ([], "This machine shows one GPU; scale spreads a product over two or more of one host."),
         (["--gpus", "4"], "This machine shows one GPU; a product cannot be spread over 4."),
-        (["--gpus", "two"], "--gpus two is no list of how many GPUs; write --gpus 1,2,4."),
+        (["--gpus", "two"], "--gpus two is not a list of numbers of GPUs; write --gpus 1,2,4."),
         (["--m", "0"], "M is 0"),
         (["--m", "60000", "--k", "60000"], "A would have 3,600,000,000 elements"),
     ],

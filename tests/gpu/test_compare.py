@@ -124,7 +124,7 @@ def test_a_comparison_says_how_often_it_was_timed(monkeypatch: pytest.MonkeyPatc
     assert [(one.name, one.runs) for one in comparison.kernels] == [("warptiles", 3), ("cublas", 3)]
     assert comparison.kernels[1].ms_spread == (2.0, 2.04)
     sentence = (
-        "were timed 3 times, because samples spread over more than 5%; shown is the steadiest"
+        "were timed 3 times, because samples spread over more than 5%; the steadiest run is shown"
     )
     assert sentence in table(comparison)
     assert "Samples spread" not in table(comparison)

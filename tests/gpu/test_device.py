@@ -75,7 +75,7 @@ def test_an_old_driver_is_told_from_a_missing_one() -> None:
     none = find_missing(dataclasses.replace(FINE, driver_cuda=0, device_status=35))
     assert old is not None
     assert none is not None
-    assert "too old: it speaks CUDA 11.4" in old.sentence
+    assert "too old: it supports CUDA 11.4" in old.sentence
     assert "No NVIDIA driver" in none.sentence
 
 

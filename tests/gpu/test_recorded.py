@@ -109,7 +109,7 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "format 1"),
         (json.dumps(damaged(format=2)), "format 1"),
         (json.dumps(damaged(comparisons=[])), "no comparisons"),

@@ -126,7 +126,7 @@ def test_jobs_take_turns_and_know_their_place(fake: Worker) -> None:
     first = fake.submit({"job": "sleep"}, LIMIT)
     second = fake.submit({"job": "echo", "say": 2}, LIMIT)
     third = fake.submit({"job": "echo", "say": 3}, LIMIT)
-    while third.state.message != "Place 3 in the line, 2 jobs before yours":
+    while third.state.message != "Place 3 in the queue, 2 jobs before yours":
         assert not first.state.finished, first.state
         time.sleep(0.01)
     assert third.state.before == 2

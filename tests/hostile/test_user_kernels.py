@@ -77,5 +77,5 @@ def test_a_text_becomes_a_scene_or_a_sentence(case: str) -> None:
 def test_a_recording_takes_no_longer_than_a_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.1)
     text = kernel("while (atomicCAS((int*)x, 0, 0) == 0) ;")
-    with pytest.raises(SourceError, match=r"0\.1 seconds, is over"):
+    with pytest.raises(SourceError, match=r"0\.1 seconds, has run out"):
         open_scene(View(user_kernel=UserKernel(text, "k", suggest_form(text, "k"))), Look())

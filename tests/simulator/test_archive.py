@@ -132,11 +132,11 @@ TOLD = {
         packed(*((f"{n}.npy", GOOD) for n in range(1001))), "holds 1,001 arrays; the simulator"
     ),
     "one name, two ways": (packed(("x.npy", GOOD), ("x", GOOD)), "holds x twice."),
-    "a name in folders": (packed(("a/x.npy", GOOD)), "holds 'a/x', which is no parameter of k"),
-    "a name above": (packed(("../x.npy", GOOD)), "holds '../x', which is no parameter of k"),
-    "a name of two lines": (packed(("a\nb.npy", GOOD)), r"holds 'a\nb', which is no parameter"),
-    "a name too long": (packed(("y" * 60000 + ".npy", GOOD)), "no parameter of k"),
-    "no name": (packed((".npy", GOOD)), "holds '', which is no parameter of k"),
+    "a name in folders": (packed(("a/x.npy", GOOD)), "holds 'a/x', which is not a parameter of k"),
+    "a name above": (packed(("../x.npy", GOOD)), "holds '../x', which is not a parameter of k"),
+    "a name of two lines": (packed(("a\nb.npy", GOOD)), r"holds 'a\nb', which is not a parameter"),
+    "a name too long": (packed(("y" * 60000 + ".npy", GOOD)), "not a parameter of k"),
+    "no name": (packed((".npy", GOOD)), "holds '', which is not a parameter of k"),
     "another type": (packed(("x.npy", npy(CELLS.astype(np.complex64)))), "must hold float32"),
     "another byte order": (packed(("x.npy", npy(CELLS.astype(">f4")))), "must hold float32"),
 }  # fmt: skip

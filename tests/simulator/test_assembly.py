@@ -207,23 +207,23 @@ REFUSED = {
     'asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 31, -1;" : "+r"(o[t]));': "write __shfl_sync",
     'asm("mov.u32 %0, %%warpid;" : "=r"(o[t]));': "%warpid in inline assembly is not supported: it",
     'asm("mov.u32 %0, %laneid;" : "=r"(o[t]));': "write %% before a register's name",
-    'asm("mov.u64 %0, %1;" : "=r"(o[t]) : "r"(t));': "takes 64 bits, and its operand %1 has 32",
+    'asm("mov.u64 %0, %1;" : "=r"(o[t]) : "r"(t));': "takes 64 bits, but its operand %1 has 32",
     'asm("mov.u32 %0, %1;" : "=r"(o[t]) : "l"(x));': "its operand is of type unsigned int*",
     'asm("mov.u32 %0, %1;" : "=f"(y[t]) : "r"(y[t]));': '"r" of inline assembly is for a whole',
     'asm("mov.u32 %1, %0;" : "=r"(o[t]) : "r"(t));': "writes to %1, which is an input",
-    'asm("add.u32 %0, %1;" : "=r"(o[t]) : "r"(t));': "has 2 operands, and takes 3",
+    'asm("add.u32 %0, %1;" : "=r"(o[t]) : "r"(t));': "has 2 operands, but takes 3",
     'asm("{ .reg .u32 a; mov.u32 %0, a; }" : "=r"(o[t]));': "The register a of inline",
     'asm("prmt.b32 %0, %1, %1, 0x8000;" : "=r"(o[t]) : "r"(t));': "repeats a byte's sign",
     'asm("prmt.b32 %0, %1, %1, %1;" : "=r"(o[t]) : "r"(t));': "known before the launch",
     'asm("mov.u32 $1, 3;");': "operands are %0",
     f'asm("mov.u32 %0, 1{"0" * 5000};" : "=r"(o[t]));': "of inline assembly is not supported",
-    'asm volatile("bar.sync 1, 64;");': "there is bar.sync 0 alone",
+    'asm volatile("bar.sync 1, 64;");': "only bar.sync 0 is supported",
     'asm volatile("cp.async.cg.shared.global [%0], [%1], 8;" :: "r"(t), "l"(x));': "16 bytes, and",
     'asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "l"(x), "l"(x));': (
         "give the number that __cvta_generic_to_shared makes"),
     'asm volatile("cp.async.bulk.wait_group 0;");': "the tensor memory accelerator",
     'asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0}, {%0}, {%0}, {%0};"'
-    ' : "+r"(o[t]));': "of mma.sync there are m16n8k8 and",
+    ' : "+r"(o[t]));': "of mma.sync only these are supported: m16n8k8 and",
     'o[t] = (unsigned)__cvta_generic_to_shared(x);': "x, which is not in shared memory",
     '__shared__ int s[4], u[4]; s[0] = u[0] = 1; asm volatile("cp.async.ca.shared.global [%0],'
     ' [%1], 4;" :: "r"((unsigned)__cvta_generic_to_shared(s) + t % 8 * 4), "l"(x));': (
@@ -244,7 +244,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     "ldmatrix": (
         matrix_load("ldmatrix.x4.trans"), "ldmatrix",
         "loads 4 matrices of 8 × 8 of 16-bit numbers from shared memory with its warp, transposed; "
-        "its address is that of the row from s[5][8] on.",
+        "its address is that of the row that begins at s[5][8].",
     ),
     "mma": (
         product("mma.m16n8k8.tf32"), "mma.sync",

@@ -164,6 +164,4 @@ def test_an_atomic_of_one_block_is_no_atomic_to_another(case: str, schedule: Any
     hazards = simulate(kernel, launch, schedule).hazards
     assert [str(hazard.kind) for hazard in hazards] == ["write-after-write"] * is_race
     for hazard in hazards:
-        assert hazard.message.endswith(
-            "_block in its name is none for the threads of other blocks."
-        )
+        assert hazard.message.endswith("_block in its name is not atomic for other blocks.")

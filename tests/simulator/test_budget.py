@@ -50,7 +50,7 @@ def test_the_time_given_ends_short_loops_in_each_other() -> None:
     heads = "".join(f"for (int i{n} = 0; i{n} < 2; ++i{n}) " for n in range(40))
     text = f"__global__ void k(float* x) {{ {heads} x[0] += 1; }}"
     launch = launch_text(text, x=np.zeros(1, np.float32))
-    with pytest.raises(SourceError, match=r"The time given to this run, 0\.2 seconds, is over"):
+    with pytest.raises(SourceError, match=r"The time given to this run, 0\.2 seconds, has run out"):
         simulate(*launch, seconds=0.2)
 
 
@@ -77,8 +77,8 @@ def test_the_message_says_what_was_done() -> None:
     with pytest.raises(SourceError) as error:
         simulate(kernel, launch, seconds=0.3)
     message = error.value.message
-    assert re.search(r"this run, 0\.3 seconds, is over: 256 of 400 blocks are done; the loop of "
-                     r"line 3 is in iteration [\d,]+\. Give it more time or a smaller launch\. "
+    assert re.search(r"this run, 0\.3 seconds, has run out: 256 of 400 blocks are done; the loop "
+                     r"of line 3 is in iteration [\d,]+\. Give it more time or a smaller launch\. "
                      r"Does the loop's condition ever fail\?$", message), message  # fmt: skip
     assert error.value.span is not None
     assert error.value.span.line == 3
@@ -86,7 +86,9 @@ def test_the_message_says_what_was_done() -> None:
 
 def test_the_most_blocks_end_in_time_though_they_do_nothing() -> None:
     launch = launch_text("__global__ void k() {}", grid=67_000_000, block=1)
-    with pytest.raises(LaunchError, match=r"0\.05 seconds, is over: [\d,]+ of 67,000,000 blocks"):
+    with pytest.raises(
+        LaunchError, match=r"0\.05 seconds, has run out: [\d,]+ of 67,000,000 blocks"
+    ):
         simulate(*launch, seconds=0.05)
 
 
@@ -111,7 +113,7 @@ def test_time_is_looked_at_between_statements_without_a_loop(barrier: str) -> No
     launch = launch_text(
         f"__global__ void k(float* x) {{\n{statements}\n}}", x=np.zeros(32, np.float32)
     )
-    with pytest.raises(LaunchError, match=r"0 seconds, is over: 0 of 1 blocks"):
+    with pytest.raises(LaunchError, match=r"0 seconds, has run out: 0 of 1 blocks"):
         simulate(*launch, seconds=0)
 
 
@@ -178,4 +180,6 @@ def test_progress_in_the_terminal(
     *progress, error = [line for line in lines if not line.startswith("    ")]
     assert progress
     assert all(re.match(r"\d+ s: 0 of 1 blocks", line) for line in progress)
-    assert error.startswith("line 1, column 38: The time given to this run, 0.5 seconds, is over")
+    assert error.startswith(
+        "line 1, column 38: The time given to this run, 0.5 seconds, has run out"
+    )

@@ -165,7 +165,7 @@ def test_hazards_give_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (["missing.cu", *TILED[1:], *ARRAYS, *SIZE], "missing.cu cannot be read"),
         ([*TILED, *ARRAYS], "needs 6 arguments"),
         ([*TILED, *ARRAYS, "i32=20", "i32=30", "x"], "neither an array"),
-        ([*TILED, *ARRAYS, "i32=20", "i32=30", "i32=1e3"], "is no i32"),
+        ([*TILED, *ARRAYS, "i32=20", "i32=30", "i32=1e3"], "is not a valid i32"),
         ([*TILED, "f64:20x17", *ARRAYS[1:], *SIZE], "must hold float32"),
         ([*TILED, "f32:99999x99999", *ARRAYS[1:], *SIZE], "MiB"),
         ([*TILED[:-2], "--block", "64,64", *ARRAYS, *SIZE], "4,096 threads"),
@@ -174,7 +174,7 @@ def test_hazards_give_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ([*TILED, "-D", "TILE=16)", *ARRAYS, *SIZE], "line "),
         ([*TILED, "-D", "TILE=1000000", *ARRAYS, *SIZE], "shared memory"),
         ([*TILED, "--inputs", "missing.npz", *ARRAYS, *SIZE], "cannot be read"),
-        ([*TILED, "--seed", "-4", *ARRAYS, *SIZE], "whole number from 0"),
+        ([*TILED, "--seed", "-4", *ARRAYS, *SIZE], "whole number, 0 or more"),
         ([TILED[0], "--kernel", "tilde", *TILED[3:], *ARRAYS, *SIZE], "no kernel named tilde"),
     ],
 )

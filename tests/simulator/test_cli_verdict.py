@@ -102,7 +102,7 @@ def test_a_kernel_that_asks_for_whole_tiles(
     text = BARE.replace("2 * x[i] + x[i]", "x[i]")
     code, out, _ = run(tmp_path, capsys, text, "--verdict")
     assert (code, out.split("\n")[:2]) == (
-        0, ["k: limited", "Right where 64 divides n; guard line 1 to take any."]
+        0, ["k: limited", "Right where 64 divides n; guard line 1 so that any size works."]
     )  # fmt: skip
     assert run(tmp_path, capsys, text, "--verdict", "--strict")[0] == 1
 
@@ -203,10 +203,10 @@ def test_an_exercise_that_does_not_compile(
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        (TILED, ["--task", "sorting"], "'sorting' is no task; there are product"),
+        (TILED, ["--task", "sorting"], "'sorting' is not a task; the tasks are product"),
         (ADD, ["--task", "product"], "For C = A · B a kernel needs 3 pointers to numbers"),
-        (TILED, ["--M", "0"], "--M 0: give a whole number from 1."),
-        (ADD, ["--M", "8"], "--M 8: M is no size of this kernel."),
+        (TILED, ["--M", "0"], "--M 0: give a whole number, 1 or more."),
+        (ADD, ["--M", "8"], "--M 8: M is not a size of this kernel."),
         (TILED, ["--verdict", "--inputs", "a.npz"], "--inputs belongs to a run of one launch"),
         (TILED, ["--verdict", "f32:64"], "Kernel tiled needs 6 arguments"),
         (ADD, ["--verdict", "i32=4", "i32=4"], "'i32=4' for x, float*: give an array"),

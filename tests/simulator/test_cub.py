@@ -192,8 +192,8 @@ def test_its_steps_are_of_the_texts_lines() -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("cub::BlockReduce<float, 64, cub::BLOCK_REDUCE_RAKING>", "default alone is taken"),
-        ("cub::BlockScan<float, 64, cub::BLOCK_SCAN_WARP_SCANS>", "default alone is taken"),
+        ("cub::BlockReduce<float, 64, cub::BLOCK_REDUCE_RAKING>", "only the default is supported"),
+        ("cub::BlockScan<float, 64, cub::BLOCK_SCAN_WARP_SCANS>", "only the default is supported"),
         ("cub::WarpReduce<float, 12>", "1, 2, 4, 8, 16 or 32 threads"),
         ("cub::BlockReduce<float, 24>", "a power of two of threads"),
     ],

@@ -286,7 +286,7 @@ UNCHECKED = {
     "no C": ([("float sum = 0.0f;", "float sum = 0.0f")], r"';'", 5),
     "an endless loop": (
         [("col < N;", "col >= 0;"), ("col += 32", "col += 0")],
-        r"At M × N = 4 × 64, the 0.2 seconds for all sizes were over, in line 9\.",
+        r"At M × N = 4 × 64, the 0.2 seconds for all sizes ran out, on line 9\.",
         9,
     ),
 }

@@ -72,7 +72,7 @@ def test_a_text_of_several_files_runs() -> None:
 WRONG = {
     "in a header, for clang": ("SIZE * v", "SIZE * w", ("ops/scale.h", 6), "identifier 'w'"),
     "in a header, for us": ("return SIZE * v;", "asm(\"exit;\");", ("ops/scale.h", 6), "assembly"),
-    "in a header, a directive": ("// größe", "#import <a>", ("size.h", 2), "not taken"),
+    "in a header, a directive": ("// größe", "#import <a>", ("size.h", 2), "not allowed"),
     "in the main file": ("+ é(1)", "+ w", None, "identifier 'w'"),
     "a header that is missing": ('"size.h"', '"sizes.h"', None, "from sizes.h (line 2): give"),
 }  # fmt: skip
@@ -183,7 +183,7 @@ def test_headers_of_a_terminal_are_those_of_its_folders(
     assert main([*run, "-I", str(tmp_path / "inc")]) == 0
     assert "size.h is in lines" in capsys.readouterr().out
     assert main(run) == 2
-    assert "scale.h (line 3): give that file's folder by -I FOLDER" in capsys.readouterr().err
+    assert "scale.h (line 3): give that file's folder with -I FOLDER" in capsys.readouterr().err
     source.write_text(MAIN.replace("size.h", "../secret.h"), encoding="utf-8")
     (tmp_path / "inc" / "secret.h").symlink_to(tmp_path / "secret.h")
     assert main([*run, "-I", str(tmp_path / "inc")]) == 0  # the other header brings size.h

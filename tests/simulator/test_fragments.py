@@ -416,11 +416,11 @@ def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
         ),
         (
             f"{SUMS} c; wmma::load_matrix_sync(c, x + 1, 8, wmma::mem_row_major);",
-            "must be a multiple of 32 bytes, and is 4 here",
+            "must be a multiple of 32 bytes, but is 4 here",
         ),
         (
             f"{SUMS} c; wmma::load_matrix_sync(c, x, 15, wmma::mem_col_major);",
-            "between columns of a tile must be a multiple of 16 bytes, and is 60 here",
+            "between columns of a tile must be a multiple of 16 bytes, but is 60 here",
         ),
         (
             f"{SUMS} c; float v[256]; wmma::load_matrix_sync(c, v, 16, wmma::mem_row_major);",

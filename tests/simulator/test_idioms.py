@@ -171,7 +171,7 @@ def test_value(case: str) -> None:
         ("struct T { int v; __device__ ~T() { v = 0; } }; T t;", "T has a destructor"),
         ("int (*f)(int) = pick; x[i] = f(3);", "A pointer to a function"),
         ("struct T { int v[3000]; } t = {}; " + "{ T u = t; } " * 4, "more than 10,000 numbers"),
-        ("int a = 1, b = 2; int& r = i > 3 ? a : b; r = 4;", "to no single variable"),
+        ("int a = 1, b = 2; int& r = i > 3 ? a : b; r = 4;", "to one of several variables"),
         ("struct A { int v; }; struct B { int w; }; struct C : A, B { int u; }; C c;", "several"),
         ("int a[1], b[1]; int* p[2] = {a, b}; x[i] = *p[i % 2];", "different arrays (a and b)"),
     ],

@@ -22,7 +22,7 @@ TABLE = {
     "wrong type": ((1, 1, 1), (1, 1, 1), 0, GOOD | {"x": np.zeros(4)}, "must hold float32"),
     "number for array": ((1, 1, 1), (1, 1, 1), 0, GOOD | {"x": 3}, "give an array"),
     "array for number": ((1, 1, 1), (1, 1, 1), 0, GOOD | {"n": np.ones(3)}, "give a number"),
-    "float for int": ((1, 1, 1), (1, 1, 1), 0, GOOD | {"n": 1.5}, "no value of that type"),
+    "float for int": ((1, 1, 1), (1, 1, 1), 0, GOOD | {"n": 1.5}, "not a value of that type"),
     "too large a number": ((1, 1, 1), (1, 1, 1), 0, GOOD | {"n": 2**40}, "does not fit"),
 }
 

@@ -100,7 +100,7 @@ def test_what_has_no_argument_stays_as_it_is_and_clang_warns() -> None:
         ('printf("%.999999999f", 1.0)', "asks for more than 500 characters"),
         ('printf("%n", (int*)0)', "printf takes no %n"),
         ('printf("%y", 1)', "printf takes no %y"),
-        ('printf("%", 1)', "no conversion of C"),
+        ('printf("%", 1)', "not a conversion of C"),
         ("printf(p)", "in quotes"),
         ('printf("%f", make_float2(1, 2))', "print the members of this float2"),
         ('S s; printf("%*d", s, 1)', "print the members of this S"),

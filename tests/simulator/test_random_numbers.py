@@ -116,7 +116,7 @@ def test_a_generator_that_threads_share_is_a_race_and_one_without_a_seed_is_unse
         ("", "curandState s;", "#include <curand_kernel.h>"),
         ("#include <curand_kernel.h>\n", "curandStateMRG32k3a s;", "XORWOW"),
         ("#include <curand_kernel.h>\n", "curandState s; out[0] = curand_poisson(&s, 2.0);",
-         "make others of these"),
+         "compute others from these"),
     ],
 )  # fmt: skip
 def test_what_is_not_taken_is_said(header: str, body: str, said: str) -> None:

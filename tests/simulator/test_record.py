@@ -101,7 +101,7 @@ def test_warp_by_warp_shows_the_stale_value() -> None:
 def test_an_endless_loop_is_named() -> None:
     text = "__global__ void k(int n) {\nfor (int i = 0; i < n; --i)\nn += 0;\n}"
     kernel, launch = launch_text(text, n=1)
-    with pytest.raises(SourceError, match=r"20,000 steps.* The loop of line 2 has gone round 6,"):
+    with pytest.raises(SourceError, match=r"20,000 steps.* The loop of line 2 has run 6,"):
         record(kernel, launch)
 
 

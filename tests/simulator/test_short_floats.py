@@ -246,9 +246,9 @@ def test_pairs_and_fours_of_8_bits() -> None:
     [
         ("bfloat16", "__nv_bfloat16 b = 1; b = b * 2;", "nvcc does not take * of __nv_bfloat16"),
         ("bfloat16", "__nv_bfloat16 b = 1; half h = 1; h = h + b;", "nvcc does not take + of"),
-        ("fp8", "__nv_fp8_e4m3 a(1.f); a = a + a;", "compute with float(x), and make one"),
-        ("fp8", "__nv_fp8_e5m2 a(1.f); float f = a;", "compute with float(x), and make one"),
-        ("fp8", "__nv_fp8_e8m0 a;", "formats of 4 and 6 bits, and scales, are left out"),
+        ("fp8", "__nv_fp8_e4m3 a(1.f); a = a + a;", "compute with float(x), and convert"),
+        ("fp8", "__nv_fp8_e5m2 a(1.f); float f = a;", "compute with float(x), and convert"),
+        ("fp8", "__nv_fp8_e8m0 a;", "formats of 4 and 6 bits, and scales, are not supported"),
     ],
 )
 def test_what_is_refused(head: str, body: str, sentence: str) -> None:

@@ -20,17 +20,17 @@ TABLE = {
     "unknown name": ("x[0] = y;", 2, 8, "undeclared identifier 'y'"),
     "wrong member": ("int i = threadIdx.w;", 2, 19, "No member named 'w'"),
     "unknown function": ("x[0] = tanh_fast(1);", 2, 8, "undeclared identifier"),
-    "include_next": ("#include_next <a>", 2, 2, "#include_next is not taken"),
-    "include by a trigraph": ("??=include </etc/passwd>", 2, 4, "#include is not taken"),
+    "include_next": ("#include_next <a>", 2, 2, "#include_next is not allowed"),
+    "include by a trigraph": ("??=include </etc/passwd>", 2, 4, "#include is not allowed"),
     "pasted": ("#define P(a, b) a ## b\nint i = P(x, 2);", 3, 9, "undeclared identifier 'x2'"),
     "pasted beside an option": ("#define P(a, ...) a##__VA_OPT__(b)\nint i = P(1, 2);", 2, 20,
                                 "__VA_OPT__"),
-    "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not taken"),
+    "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not allowed"),
     "output stream": ('std::cout << "x";', 2, 6, "cout is not supported: a kernel prints with"),
     "vector": ("std::vector<float> v; v.push_back(1);", 2, 6, "vector is not supported: of the"),
     "of a library": ("typedef cub::BlockRadixSort<int, 128, 4> Sort;\n__shared__ typename "
                      "Sort::TempStorage t; int keys[4]; Sort(t).Sort(keys);", 2, 9,
-                     "cub::BlockRadixSort is not supported: of CUB there are BlockReduce"),
+                     "cub::BlockRadixSort is not supported: of CUB only these are supported"),
     "letters of another case": ("atomicadd(x, 1.0f);", 2, 1, "did you mean 'atomicAdd'"),
     "random": ("x[0] = rand() % 10;", 2, 8, "pass random numbers in an array"),
     "exit": ("if (!x) exit(1);", 2, 9, "a thread ends with return"),
@@ -139,8 +139,8 @@ def test_every_statement_with_an_error_is_named_in_the_texts_order() -> None:
     found = [(error.span.line, error.message.split()[0]) for error in caught.value.errors
              if error.span is not None]  # fmt: skip
     assert found == [(2, "nop"), (6, "A"), (11, "new"), (13, "delete"), (15, "A"), (22, "A")]
-    assert caught.value.errors[0].hint == "The same in line 20."
-    assert caught.value.errors[2].hint == "The same in line 19."
+    assert caught.value.errors[0].hint == "The same on line 20."
+    assert caught.value.errors[2].hint == "The same on line 19."
 
 
 BOTH = """__device__ int twice(int n) { return 2 * n; }
@@ -175,7 +175,7 @@ def test_errors_of_clang_and_of_lowering_stand_together_in_the_texts_order() -> 
         (3, "A"), (4, "Use"), (5, "nop"), (6, "Use"), (10, "Expected"), (13, "Use"),
         (14, "delete"), (16, "No"), (17, "new"), (18, "Use"),
     ]  # fmt: skip
-    assert caught.value.errors[2].hint == "The same in lines 7, 11."
+    assert caught.value.errors[2].hint == "The same on lines 7, 11."
 
 
 WORD = re.compile(r"[A-Za-z_]\w*|[^\s\w]")
@@ -256,14 +256,14 @@ def test_a_vector_of_the_host_is_no_function() -> None:
 @pytest.mark.parametrize(
     ("before", "launch", "sentence"),
     [
-        ("void", "k<<<1, 32>>>(x);", "line 1, column 1: k, which line 3 launches, is no kernel: "
+        ("void", "k<<<1, 32>>>(x);", "line 1, column 1: k, which line 3 launches, is not a kernel: "
          "write __global__ before it."),
-        ("void", "k<<1, 32>>(x);", "line 1, column 1: k, which line 3 launches, is no kernel: "
+        ("void", "k<<1, 32>>(x);", "line 1, column 1: k, which line 3 launches, is not a kernel: "
          "write __global__ before it."),
         ("static __device__ void", "k<<<1, 32>>>(x);", "line 1, column 1: k, which line 3 "
-         "launches, is no kernel: write __global__ instead of __device__."),
+         "launches, is not a kernel: write __global__ instead of __device__."),
         ("template <int N> void", "k<4><<<1, 32>>>(x);", "line 1, column 1: k, which line 3 "
-         "launches, is no kernel: write __global__ before it."),
+         "launches, is not a kernel: write __global__ before it."),
     ],
 )  # fmt: skip
 def test_a_function_that_is_launched_needs_global(before: str, launch: str, sentence: str) -> None:
@@ -278,7 +278,10 @@ def test_a_function_that_is_launched_needs_global(before: str, launch: str, sent
 @pytest.mark.parametrize(
     ("launch", "sentence"),
     [
-        ("k<<n / 256, 256>>(x, n);", "line 3, column 1: k<<…>> is no launch: it takes three "),
+        (
+            "k<<n / 256, 256>>(x, n);",
+            "line 3, column 1: k<<…>> is not a launch: a launch has three ",
+        ),
         ("k(x, n);", "line 3, column 1: k is called without its blocks and threads: launch "),
     ],
 )

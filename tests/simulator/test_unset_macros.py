@@ -12,7 +12,8 @@ KERNEL = "__global__ void k(float* x) { x[0] = 1; }\n"
 TABLE = {
     "#error": (
         "#ifndef TILE\n#error set TILE\n#endif\n__global__ void k(float* x) { x[TILE] = 1; }", 2,
-        "stops here by #error: set TILE. Give -D TILE=….", "Write #define TILE … above it.",
+        "An #error stops the compiler here: set TILE. Give -D TILE=….",
+        "Write #define TILE … above it.",
     ),
     "#error with a choice": (
         f"#if !defined(A) && !defined(B)\n#error A or B\n#endif\n{KERNEL}", 2,
@@ -91,6 +92,6 @@ def test_no_name_of_a_missing_header_is_guessed() -> None:
     far, near = caught.value.errors
     assert "did you mean" not in str(far)
     assert far.fix is None
-    assert "If it comes from mine.h (line 1): give that file's folder by -I FOLDER." in str(far)
+    assert "If it comes from mine.h (line 1): give that file's folder with -I FOLDER." in str(far)
     assert "open that file together with this one" in far.hint_for_editor
     assert near.message.endswith("did you mean 'atomicAdd'?")

@@ -140,21 +140,21 @@ GUARD = "    if (row < M && col < N)\n"
         (GUARD, "", State.HAZARD,
          ["Guard line 30: `if (row < M && col < N)`."]),
         ("a_col < K ?", "true ?", State.LIMITED,
-         ["Right where 4 divides M, N and K; guard line 21 to take any."]),
+         ["Right where 4 divides M, N and K; guard line 21 so that any size works."]),
         ("Bs[k][tx]", "Bs[tx][k]", State.WRONG,
          ["Wrong at M = 8, N = 8, K = 8: C[0][0] is 107, and should be 178.",
           "63 of 64 cells are wrong, with the warps in ascending order.",
-          "Thread (0, 0) of block (0, 0) stores it in line 31.",
-          "At k = 2 it reads Bs[0][2] = 4 in line 26, but B[2][0] is 0."]),
+          "Thread (0, 0) of block (0, 0) stores it on line 31.",
+          "At k = 2 it reads Bs[0][2] = 4 on line 26, but B[2][0] is 0."]),
         ("k < TILE; ++k", "k < TILE - 1; ++k", State.WRONG, ["At k = 3 it reads As[0][0] = 1"]),
         ("C[row * N + col] = acc;", ";", State.WRONG,
          ["Wrong at M = 8", "64 of 64 cells are wrong", "No thread stores it."]),
         ("(K + TILE - 1) / TILE", "K / TILE", State.WRONG,
-         ["Round up in line 18: `(K + TILE - 1) / TILE`."]),
+         ["Round up on line 18: `(K + TILE - 1) / TILE`."]),
         ("float acc = 0.0f", "float acc = 1.0f", State.WRONG,
          ["It reads the right 8 pairs of factors"]),
         ("A[row * K + a_col]", "A[row * N + a_col]", State.HAZARD,  # of A, at a later size
-         ["Write K for N in `row * N` of line 21."]),
+         ["Write K instead of N in `row * N` on line 21."]),
         ("        __syncthreads();\n\n", "        if (row < M) __syncthreads();\n\n", State.HAZARD,
          ["Let all threads of a block reach the barrier: line 23"]),
     ],
@@ -182,20 +182,20 @@ STORE = "C[row * N + col] = acc;"
     [
         ("Bs[k][tx]", "Bs[tx][k]",
          "C[0][0] is 107, and should be 178. 63 of 64 cells are wrong, with the warps in ascending "
-         "order. Thread (0, 0) of block (0, 0) stores it in line 31. At k = 2 it reads Bs[0][2] = "
-         "4 in line 26, but B[2][0] is 0."),
+         "order. Thread (0, 0) of block (0, 0) stores it on line 31. At k = 2 it reads Bs[0][2] = "
+         "4 on line 26, but B[2][0] is 0."),
         ("k < TILE; ++k", "k < TILE - 1; ++k",
-         "At k = 3 it reads As[0][0] = 1 in line 26, but A[0][3] is 9."),
+         "At k = 3 it reads As[0][0] = 1 on line 26, but A[0][3] is 9."),
         ("row * K + a_col]", "row * K + a_col / 2]",
-         "At k = 1 it reads As[0][1] = 9 in line 26, but A[0][1] is 1."),
+         "At k = 1 it reads As[0][1] = 9 on line 26, but A[0][1] is 1."),
         ("Bs[k][tx];", "Bs[k][ty];",
-         "At k = 0 it reads Bs[0][0] = 9 in line 26, but B[0][1] is 1."),
+         "At k = 0 it reads Bs[0][0] = 9 on line 26, but B[0][1] is 1."),
         ("(K + TILE - 1) / TILE", "K / TILE - 1", "It adds 4 products; this sum has 8."),
         ("acc = 0.0f", "acc = 1.0f", "It reads the right 8 pairs of factors"),
         ("Bs[k][tx];", "Bs[k][tx] * As[ty][k];",
          "reads: As[0][2] = 3, As[0][3] = 3, Bs[3][0] = 9, As[0][3] = 3."),
         (STORE, "C[row * N + col / 2] = acc;",
-         "Thread (1, 0) of block (0, 0) stores it in line 31, after 1 other thread."),
+         "Thread (1, 0) of block (0, 0) stores it on line 31, after 1 other thread."),
         (STORE, ";", "64 of 64 cells are wrong, with the warps in ascending order. No thread "),
     ],
 )  # fmt: skip
@@ -274,7 +274,7 @@ def test_numbers_of_the_launch_by_the_forms_own_size() -> None:
     assert set(verdict.lines) == {21, 22, 26, 31}
     assert verdict.occupancy is not None
     assert (verdict.occupancy.blocks, verdict.occupancy.warps) == (32, 32)
-    assert "requirements-compiler.txt brings that" in verdict.occupancy.sentence
+    assert "requirements-compiler.txt installs that" in verdict.occupancy.sentence
 
 
 def test_registers_are_part_of_the_occupancy() -> None:
@@ -290,7 +290,7 @@ def test_without_a_task_hazards_are_all_that_is_said(change: str) -> None:
     verdict = judged(f"__global__ void add(float* x, int n) {{ x[threadIdx.x] {change}; }}")
     assert verdict.state is State.UNCHECKED
     assert [check.state for check in verdict.checks] == [CheckState.UNCHECKED]
-    assert "say what it should compute" in verdict.next_step
+    assert "Say what it should compute" in verdict.next_step
     assert verdict.neighbours == ()
 
 
@@ -339,7 +339,7 @@ def test_an_endless_kernel_ends_with_the_time_it_is_given(
     kernel = compile_kernel(TILED.replace("t < (K + TILE - 1) / TILE", "t >= 0"))
     verdict = judge(replace(user_kernel, text=kernel.text), kernel)
     assert verdict.state is State.STOPPED
-    assert "0.1 seconds, is over" in verdict.next_step
+    assert "0.1 seconds, has run out" in verdict.next_step
 
 
 def test_a_kernel_whose_first_block_does_not_end_is_told_soon(

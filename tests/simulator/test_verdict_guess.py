@@ -406,7 +406,7 @@ def test_an_index_that_is_too_large_for_an_int_in_the_files_own_launch(
 ) -> None:
     text = LARGE.replace("65536", size).replace("row * N", index)
     said = judge(UserKernel(text, "twice", guessed(text)), compile_kernel(text)).next_step
-    assert ("row * N in line 3 passes 2^31 - 1, the largest int, at row = 32,768" in said) == (
+    assert ("row * N on line 3 exceeds 2^31 - 1, the largest int, at row = 32,768" in said) == (
         is_too_large
     )
 

@@ -142,8 +142,8 @@ def test_structs_and_their_members() -> None:
         ({"arguments": (ArrayArgument("x", "0", "4"),)}, "x has 0 rows; give 1 or more."),
         ({"arguments": (ArrayArgument("x", "1", "TILE - 9"),)}, "x has -5 columns; give 1"),
         ({"arguments": (ArrayArgument("x", "1000000", "1000000"),)}, "Make it smaller."),
-        ({"arguments": (ArrayArgument("n", "1", "1"),)}, "n is no pointer parameter of scale."),
-        ({"arguments": (NumberArgument("x", "1"),)}, "x is no number among the parameters"),
+        ({"arguments": (ArrayArgument("n", "1", "1"),)}, "n is not a pointer parameter of scale."),
+        ({"arguments": (NumberArgument("x", "1"),)}, "x is not a number among the parameters"),
         ({"arguments": (NumberArgument("n", "0.5"),)}, "n, '0.5': "),
         ({"arguments": (NumberArgument("by", "many"),)}, "by, 'many': "),
         (

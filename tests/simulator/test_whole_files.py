@@ -230,7 +230,7 @@ def test_several_kernels_are_listed() -> None:
         compile_kernel(text)
     with pytest.raises(SourceError, match=r"No kernel k takes \(double\*\)"):
         compile_kernel(text, "k(double*)")
-    with pytest.raises(SourceError, match="is no kernel's name"):
+    with pytest.raises(SourceError, match="is not a kernel's name"):
         compile_kernel(text, "k<")
 
 
@@ -245,7 +245,7 @@ def test_templates_ask_for_what_they_need() -> None:
         compile_kernel(text + launches)
     assert compile_kernel(text + launches, "k<double, 2>").template == ("double", "2")
     assert compile_kernel(text, "k", {"T": "int", "N": "1"}).template == ("int", "1")
-    with pytest.raises(SourceError, match="k is no template"):
+    with pytest.raises(SourceError, match="k is not a template"):
         compile_kernel("__global__ void k() {}", "k<int>")
     each = "template <typename... A> __global__ void k(A*... a) {}"
     with pytest.raises(SourceError, match=r"any number of parameters \(A\.\.\.\), .* each of them"):
@@ -310,7 +310,7 @@ def test_all_errors_are_shown() -> None:
     errors = caught.value.errors
     assert [error.span.line for error in errors if error.span] == [1, 1, 1, 4]
     assert "Write void before the kernel's name." in errors[1].hint
-    assert "Is the '{' missing" in errors[2].hint
+    assert "Is the '{' that begins" in errors[2].hint
     assert str(caught.value).count("\n") == 3
     assert "    __global__ k(float* x)\n               ^\n" in caught.value.with_lines(text)
 
@@ -326,7 +326,7 @@ def test_the_brace_that_is_missing_is_named() -> None:
     text = (
         "__global__ void k(float* x)\n{\n  if (x) {\n    x[0] = 1;\n}\nint main() { return 0; }\n"
     )
-    with pytest.raises(SourceError, match=r"Expected '}'.* it should close is in line 2"):
+    with pytest.raises(SourceError, match=r"Expected '}'.* it should close is on line 2"):
         compile_kernel(text)
 
 

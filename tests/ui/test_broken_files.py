@@ -303,28 +303,28 @@ def opened(page: str, **query: str) -> str:
 SAID: dict[str, tuple[str, dict[str, str], dict[str, str], tuple[str, ...]]] = {
     "lessons": ("learn", {}, {LESSON_FILE: "empty", EXERCISE: "typo", RUN: "cut"}, (
         r"2\. 02_two.md, line 1: A lesson begins with",
-        r"shown: 03_coalesce.toml, line 2: This is no TOML",
-        r"shown: nvidia-h200.json, line \d+: This is no JSON",
+        r"shown: 03_coalesce.toml, line 2: This is not TOML",
+        r"shown: nvidia-h200.json, line \d+: This is not JSON",
     )),
     "a lesson": ("learn", {"lesson": "two"}, {LESSON_FILE: "latin"}, (
-        r"shown: 02_two.md, line 6: This is not text in UTF-8",
+        r"shown: 02_two.md, line 6: This is not UTF-8 text",
     )),
     "parts of a lesson": (
         "learn", {"lesson": "two"},
         {LESSON_FILE: "typo", EXERCISE: "gone", CATALOGUE: "wrong", RUN: "gone"}, (
-            r"shown: 02_two.md, line 10: This is no TOML", r"14: There is no exercise coalesce",
+            r"shown: 02_two.md, line 10: This is not TOML", r"14: There is no exercise coalesce",
             r"shown: catalogue.toml, line \d+: naive: ", r"shown: No recorded run came with",
         ),
     ),
     "exercises and kernels": ("write", {}, {EXERCISE: "wrong", KERNEL: "latin"}, (
-        r"03_coalesce.toml, line 2: Expected", r"padded.cu, line \d+: This is not text in UTF-8",
+        r"03_coalesce.toml, line 2: Expected", r"padded.cu, line \d+: This is not UTF-8 text",
     )),
     "an exercise": ("write", {"exercise": "coalesce"}, {EXERCISE: "cut", CATALOGUE: "gone"}, (
         r"shown: 03_coalesce.toml, line \d+: ",
         r"shown: catalogue.toml, line 1: It cannot be read: No such",
     )),
     "no kernel": ("step", {}, {CATALOGUE: "empty"}, (
-        r"be run: catalogue.toml, line 1: It holds no kernel.",
+        r"be run: catalogue.toml, line 1: It has no kernel.",
     )),
     "a kernel": ("step", {"kernel": "naive"}, {CATALOGUE: "wrong", PRESETS: "wrong"}, (
         r"naive: catalogue.toml, line \d+: naive: Expected", r"shown: catalogue.toml, line \d+",
@@ -336,9 +336,9 @@ SAID: dict[str, tuple[str, dict[str, str], dict[str, str], tuple[str, ...]]] = {
     "a GPU": (
         "compare", {},
         {CATALOGUE: "cut", RUN: "wrong", SCALE: "empty", "GLOSSARY.md": "typo"}, (
-            r"catalogue.toml, line \d+: This is no TOML",
+            r"catalogue.toml, line \d+: This is not TOML",
             r"shown: nvidia-h200.json, line \d+: A measurement of limits",
-            r"shown: nvidia-h200-x2.json, line 1: This is no JSON",
+            r"shown: nvidia-h200-x2.json, line 1: This is not JSON",
             r"GLOSSARY.md, line 8: An entry is written",
         ),
     ),

@@ -249,7 +249,7 @@ def test_what_the_time_or_a_lost_process_has_ended_is_not_kept() -> None:
 
     def late(_: int) -> int:
         calls.append("late")
-        error = LaunchError("The time given to this run, 10 seconds, is over.")
+        error = LaunchError("The time given to this run, 10 seconds, has run out.")
         error.depends_on_machine = True
         raise error
 
@@ -270,7 +270,7 @@ def test_a_worker_does_not_keep_what_the_time_has_ended(monkeypatch: pytest.Monk
     with monkeypatch.context() as patch:
         patch.setattr("ui.run.compute.SIMULATE_SECONDS", 0.0)
         patch.setattr("simulator.machine.budget.CLOCK_INTERVAL", 1)
-        with pytest.raises((LaunchError, SourceError), match="is over"):
+        with pytest.raises((LaunchError, SourceError), match="has run out"):
             load_recording(view)
     assert load_recording(view).steps
 

@@ -63,7 +63,7 @@ def test_the_estimate_grows_with_all_that_makes_an_animation_larger() -> None:
 def test_what_a_visitor_could_ask_for_at_worst_is_refused() -> None:
     work = animation(View(user_kernel=next(iter(USER_KERNELS.values()))), 12_003, 32)
     assert re.match(
-        r"An animation of 12,003 steps would take about \d minutes of a proc", work.refusal
+        r"An animation of 12,003 steps would take about \d minutes of proc", work.refusal
     )
     assert "one click may take 60 s: choose smaller sizes." in work.refusal
     assert work.refusal.endswith(MENDS)

@@ -77,8 +77,8 @@ def test_without_a_gpu_the_page_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, probe: str, part: str, command: str
 ) -> None:
     page = without(monkeypatch, probe)
-    (missing,) = [one for one in page.expander if one.label.startswith("Missing")]
-    assert missing.label == f"Missing to run kernels here: {part}"
+    (missing,) = [one for one in page.expander if one.label.startswith("What is missing")]
+    assert missing.label == f"What is missing to run kernels here: {part}"
     assert not missing.proto.expanded
     assert missing is page.expander[-1]  # below all results
     assert command in missing.code[0].value
@@ -235,7 +235,7 @@ def test_looking_again_asks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         "serve(JOBS if 'MENDED' in os.environ else {'status': lambda *_: nothing})\n"
     )
     page = opened(monkeypatch, (sys.executable, "-c", mended))
-    assert page.expander[-1].label == "Missing to run kernels here: CuPy"
+    assert page.expander[-1].label == "What is missing to run kernels here: CuPy"
     monkeypatch.setenv("MENDED", "1")
     next(button for button in page.button if button.label == "Look again").click()
     page.run()
@@ -333,7 +333,7 @@ def test_the_bar_names_the_kernel_that_runs_and_the_place_in_the_queue(
     assert "Running naive and checking its C" in told(page)
     other = opened_again()
     other.button(key="compare_run").click().run()
-    assert "Place 2 in the line, one job before yours" in told(other)
+    assert "Place 2 in the queue, one job before yours" in told(other)
     for one in (other, page):
         one.session_state["compare_job"].cancel()
         settled(one)

@@ -84,7 +84,7 @@ def test_thirty_jobs_of_two_apps_take_turns(apps: list[GpuCluster]) -> None:
     jobs = [apps[owner in "ace"].submit({"job": "echo"}, LIMIT, owner) for owner in owners]
     until(lambda: sorted(job.state.before for job in jobs) == list(range(2, 32)))
     last = max(jobs, key=lambda job: job.state.before)
-    assert last.state.message == "Place 32 in the line, 31 jobs before yours"
+    assert last.state.message == "Place 32 in the queue, 31 jobs before yours"
     holding[0].cancel()  # the other GPU stays taken: one after another
     started = [float(job.wait()["at"]) for job in jobs]
     served = "".join(owner for _, owner in sorted(zip(started, owners, strict=True)))
@@ -152,7 +152,7 @@ def test_a_job_whose_workers_end_twice_is_a_sentence(
     until(lambda: not runs(job))
     until(lambda: runs(job))
     end_worker_of_the_job(clusters[0])
-    assert failure(job).startswith("The cluster's worker that ran this has ended, twice.")
+    assert failure(job).startswith("The cluster's worker that ran this has ended twice.")
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, cluster: Cluster, command: str) -> AppTest:
@@ -186,7 +186,7 @@ def test_where_no_worker_has_a_gpu_the_page_says_how_one_joins(
 ) -> None:
     monkeypatch.setattr(GpuCluster, "workers", lambda _: ())
     page = opened(monkeypatch, clusters[0], "raise SystemExit(3)")
-    assert page.expander[-1].label == "Missing to run kernels here: a working GPU process"
+    assert page.expander[-1].label == "What is missing to run kernels here: a working GPU process"
     command = f"python -m dask worker {scheduler} --resources GPU=1 --nthreads 1"
     assert page.code[-1].value == command
     monkeypatch.undo()

@@ -230,12 +230,12 @@ def test_hazards_and_counters_that_differ_are_told(page: AppTest) -> None:
     assert "C is wrong" in said
     assert "These counters are not what was predicted: global load sectors." in said
     shown(page, phase="done", report=report, checked=Checked(wrong, "It is too odd."))
-    assert "Nothing was predicted to compare the counters with: It is too odd." in texts(page)
+    assert "There is no prediction to compare the counters with: It is too odd." in texts(page)
 
 
 def test_a_problem_is_told(page: AppTest) -> None:
-    shown(page, phase="failed", problem="The process has ended, twice.")
-    assert "The process has ended, twice." in texts(page)
+    shown(page, phase="failed", problem="The process has ended twice.")
+    assert "The process has ended twice." in texts(page)
 
 
 def test_one_run_for_each_visitor(page: AppTest) -> None:

@@ -82,7 +82,7 @@ def test_an_answer_is_kept_before_the_right_one_is_shown() -> None:
     assert isinstance(right, int)
     field, answer = f"number {part.name} 0 False", f"answer {part.name} 0"
     page.button(key=answer).click().run()
-    assert "Write a number first." in [one.value for one in checked(page).caption]
+    assert "Enter a number first." in [one.value for one in checked(page).caption]
     assert not page.success
     page.number_input(key=field).set_value(right + 1)
     page.button(key=answer).click().run()
@@ -90,7 +90,7 @@ def test_an_answer_is_kept_before_the_right_one_is_shown() -> None:
     assert not page.error, "the second try is before the answer"
     page.number_input(key=field).set_value(right + 2)
     page.button(key=answer).click().run()
-    assert f"You said {right + 2:,}; it is {right:,}." in checked(page).error[0].value
+    assert f"You answered {right + 2:,}; it is {right:,}." in checked(page).error[0].value
     assert not page.session_state["learn_visit"].book.progress.questions
     page.button(key=f"again {part.name} 0").click().run()
     question = Visit(seed=SEED, drawings={part.name: 1}).variant(part)

@@ -386,7 +386,7 @@ BROKEN = {
     "no lesson": ("Prose.\n", 1, "begins with a block"),
     "no end": (f"{HEAD}\n```stops\n", 7, "has no end"),
     "unknown block": (f"{HEAD}```scenery\n```\n", 6, "no block 'scenery'"),
-    "no TOML": (f'{HEAD}```chart\nchart = "ladder"\ntext = no\n```\n', 8, "no TOML"),
+    "no TOML": (f'{HEAD}```chart\nchart = "ladder"\ntext = no\n```\n', 8, "not TOML"),
     "unknown key": (f'{HEAD}```chart\nchart = "ladder"\ntexts = "a"\n```\n', 7, "texts"),
     "unknown chart": (f'{HEAD}```chart\nchart = "pie"\ntext = "a"\n```\n', 7, "pie"),
     "unknown exercise": (f'{HEAD}```exercise\nname = "none"\ntext = "a"\n```\n', 7, "no exercise"),
@@ -448,7 +448,7 @@ def test_a_scene_that_cannot_be_played_is_an_error_with_file_and_line(view: str,
     [
         ("missing.md", "missing.md cannot be read: No such file or directory."),
         (".", "cannot be read: Is a directory."),
-        ("01_latin.md", "01_latin.md is not text in UTF-8: save it as UTF-8."),
+        ("01_latin.md", "01_latin.md is not UTF-8 text: save it as UTF-8."),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_sentence(
@@ -466,5 +466,5 @@ def test_a_file_beside_export_is_refused_for_all_are_written(
 ) -> None:
     with pytest.raises(SystemExit):
         main([str(FOLDER / "01_memory.md"), "--export", str(tmp_path)])
-    assert "writes all lessons: name no file" in capsys.readouterr().err
+    assert "writes all lessons: give no files" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -67,7 +67,7 @@ def forget_proc(folder: str) -> bool:
 CASES = pytest.mark.parametrize(
     ("function", "arguments", "error", "sentence"),
     [
-        (compute_long, (), LaunchError, r"more than 0\.1 seconds of a processor"),
+        (compute_long, (), LaunchError, r"more than 0\.1 seconds of processor time"),
         (fill_memory, (200, 64), LaunchError, r"more than 64 MB|too large for this machine"),
         (crash_as_compiler, (), SourceError, "The compiler stopped in the middle of this code"),
         (call_itself, (), LaunchError, "too large for this machine"),

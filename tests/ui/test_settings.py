@@ -97,7 +97,7 @@ def test_the_gpu_page_says_that_it_is_off_and_shows_the_recorded_run(
     page = opened(monkeypatch, GPU_THAT_FAILS)
     assert settings.GPU_IS_OFF in [info.value for info in page.info]
     assert not [one for one in page.expander if one.label.startswith("Missing")]
-    assert not [one for one in page.button if one.label == "Run beside cuBLAS"]
+    assert not [one for one in page.button if one.label == "Compare with cuBLAS"]
     assert len(page.tabs) > 3, "the recorded run's"
     with pytest.raises(WorkerError, match=settings.GPU_IS_OFF):
         gpu_jobs.gpus(())

@@ -164,7 +164,7 @@ def test_the_choosers_waves_are_its_tables_or_its_rule() -> None:
     )
     sentence = traced_blocks.explain_running(launch, planned)
     assert "16 waves of 264 places, the last one 52% full: 1,327 µs" in sentence
-    assert "is what the plan is off by" in sentence
+    assert "is the plan's error" in sentence
     measured, chooser = traced_blocks.draw_running(launch, planned).data
     assert max(measured.y) == pytest.approx(264)
     assert max(chooser.x) == pytest.approx(16 * 1000 * pace.time(2, 2048))
@@ -183,7 +183,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     assert inner.clocked == pytest.approx(9011 / 2064)
     together, stores, merged, _ = traced_counts.explain(found, one, base)
     assert together.endswith("They go together.")
-    assert "a warp goes on once it has asked for a store" in stores
+    assert "a warp goes on as soon as it has asked for a store" in stores
     assert "merges loads" in merged
     # 32 warps, 26% of 1,056 wavefronts and 33 of the copy
     assert "the 32 warps of a multiprocessor want 9,842 in the 10,036 cycles" in merged
@@ -203,7 +203,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
             "while this one waits for its wavefronts, the other 31",
         ),
         (0.5, (4, 1), "holds 4 of these blocks and 1 of the others"),
-        (60.0, (1, 1), "Neither the simulator's counts nor the hardware's say"),
+        (60.0, (1, 1), "Neither the simulator's counts nor the hardware's explain"),
     ],
 )
 def test_what_does_not_go_together_has_a_reason(

@@ -253,7 +253,7 @@ def test_a_kernel_for_a_gpu_alone_leads_to_the_one_before_it(kernel: str, shown:
     view, said = from_query({"kernel": kernel})
     assert view.kernel == shown
     assert len(said) == 1
-    assert "runs on a GPU alone" in said[0]
+    assert "runs only on a GPU" in said[0]
     assert said[0].endswith(f"; the scene shows {shown}.")
 
 

@@ -305,7 +305,7 @@ def test_changes_name_the_lines_of_the_new_text(
         ("naive", "pad", "does not apply to this kernel"),
         ("warptiles", "barrier", "does not apply to this kernel"),
         ("tiled", "float", "does not apply to this kernel"),
-        ("tiled", "nonsense", "'nonsense' is no edit"),
+        ("tiled", "nonsense", "'nonsense' is not an edit"),
     ],
 )
 def test_an_edit_that_does_not_apply_is_refused(name: str, key: str, said: str) -> None:

@@ -242,7 +242,7 @@ def views() -> Iterator[tuple[str, View]]:
     for name in ("a step for each read of one warp", "two accesses and a barrier, 2,400 times"):
         view = View(user_kernel=USER_KERNELS[name])
         beside = replace(view, comparison=ComparedScene(USER_KERNEL, (), (), view.schedule))
-        yield f"own: {name}, beside itself", beside
+        yield f"own: {name}, compared with itself", beside
     ascending = View(user_kernel=TILED, schedule=Schedule.ASCENDING)
     yield "own: a tiled product, 12 times, warp by warp", ascending
     yield (

@@ -22,11 +22,11 @@ from ui.analysis.right_values import Fate, RightValues, differ, stored_value
 class Fault(StrEnum):
     """What is wrong with an access."""
 
-    VALUE = "a different value from the run without the fault"
+    VALUE = "not the value that a run without the fault has"
     UNSET = "a cell that has no value yet"
     OUTSIDE = "an element that the array does not have"
     MISALIGNED = "an address that is not a multiple of the access's width"
-    STRAY = "an element that the run without the fault does not access there"
+    STRAY = "an element that a run without the fault does not access there"
 
 
 @dataclass(frozen=True, slots=True)

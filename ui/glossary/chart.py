@@ -58,16 +58,16 @@ def draw_small_chart(chart: SmallChart, theme: str) -> str:
     run = newest()
     match chart:
         case SmallChart.LATENCIES:
-            return _bars("Clock cycles until a value is there", _latencies(run), run, theme)
+            return _bars("Clock cycles until a value arrives", _latencies(run), run, theme)
         case SmallChart.MEMORIES:
-            return _bars("Size, and cycles until a value is there", _memories(run), run, theme)
+            return _bars("Size, and cycles until a value arrives", _memories(run), run, theme)
         case SmallChart.OCCUPANCY:
             return _bars("Warps that a multiprocessor holds", _occupancies(run), run, theme)
         case SmallChart.SPEEDS:
             size = performance.size_name(largest_square(run).size)
             return _bars(f"TFLOP/s at {size}", _speeds(run), run, theme)
         case SmallChart.WAVES:
-            return _bars(f"Blocks of {IN_WAVES} that run at one time", _waves(run), run, theme)
+            return _bars(f"Blocks of {IN_WAVES} that run at once", _waves(run), run, theme)
         case SmallChart.MULTIPROCESSOR:
             return _multiprocessor(run, theme)
         case SmallChart.ROOFLINE:

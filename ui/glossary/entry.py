@@ -108,7 +108,7 @@ def _read_words(text: str) -> dict[str, Word | Broken]:
                 words[f"line {line}"] = error.broken
         line += paragraph.count("\n") + 2
     if not words:
-        raise _error(1, "It holds no word.")
+        raise _error(1, "It has no word.")
     return words
 
 
@@ -117,7 +117,7 @@ def _parse_word(paragraph: str, line: int) -> Word:
     found = TERM.fullmatch("\n".join(lines))
     if found is None:
         raise _error(
-            line, "An entry is written as **term**: definition, and its picture in a line below."
+            line, "An entry is written as **term**: definition, with its picture on a line below."
         )
     picture: SmallScene | SmallChart | Broken
     try:
@@ -148,7 +148,7 @@ def _parse_scene(comment: str, line: int) -> SmallScene:
         view = parse_address(name_small(found["address"]))
         mark = None if found["mark"] is None else Mark(found["mark"])
     except ValueError as error:
-        raise _error(line, f"This is no scene: {error}") from None
+        raise _error(line, f"This is not a scene: {error}") from None
     if mark is not None and not is_place(mark, view):
         scenes = "two scenes" if view.comparison else "one scene"
         raise _error(line, f"{mark} is not a place of {scenes}.")

@@ -22,12 +22,14 @@ STATUS_SECONDS = 180.0  # a worker looks for its GPU after the job that it has
 RESULT_SECONDS = 10.0  # to fetch a result that is there
 TRIES = 2  # of a job whose worker ends
 NO_GPU = JobState("waiting", "Waiting for a worker with a GPU")
-AGAIN = JobState("waiting", "Its worker has ended; waiting for one with a GPU to try once more")
+AGAIN = JobState(
+    "waiting", "The job's worker has ended; waiting for another with a GPU to try once more"
+)
 STARTING = JobState("running", "Starting the GPU process")
 CANCELLED = JobState("cancelled", "Cancelled.")
 LOST = JobState(
     "failed",
-    "The cluster's worker that ran this has ended, twice. Does its machine have enough memory? A "
+    "The cluster's worker that ran this has ended twice. Does its machine have enough memory? A "
     "smaller size takes less.",
 )
 
@@ -75,7 +77,7 @@ class GpuCluster:
         """A GPU of one of the workers, as `gpu.worker.Worker.status`. Raises WorkerError."""
         workers = self.workers()
         if not workers:
-            raise WorkerError("The cluster has no worker with a GPU any more.")
+            raise WorkerError("The cluster no longer has a worker with a GPU.")
         task = self._client.submit(gpu_task.find_gpu, gpu, workers=workers, pure=False)
         try:
             found: Mapping[str, Any] = task.result(STATUS_SECONDS)

@@ -125,7 +125,7 @@ def choose_shown(comparison: Comparison, pair: Pair, key: str) -> Comparison:
     """
     titles = {kernel.name: performance.kernel_label(kernel) for kernel in comparison.kernels}
     chosen = st.multiselect(
-        "Kernels in charts and tables; the list has others, for tensor cores, too", list(titles),
+        "Kernels in charts and tables; the list also has some for tensor cores", list(titles),
         default=[name for name in USUAL_KERNELS if name in titles], key=f"{key}_kernels",
         format_func=lambda name: titles.get(name, name), placeholder="All kernels",
     )  # fmt: skip
@@ -212,9 +212,9 @@ def show_tables(comparison: Comparison) -> None:
     st.caption(
         "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
         "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
-        "an element over the typical size of one, and the norm of all errors over C's; bound: "
-        "how much of the largest rounding explains for this K. GB/s counts A and B read once and C "
-        "written once."
+        "an element divided by the typical size of one, and the norm of all errors divided by C's; "
+        "bound: the largest error that rounding explains for this K. GB/s counts A and B read once "
+        "and C written once."
     )
     for sentence in explain_steadiness(comparison, performance.kernel_label):
         st.caption(plain_text(sentence))
@@ -224,8 +224,8 @@ def show_tables(comparison: Comparison) -> None:
             alt="Resources and predicted transactions of the kernels shown",
         )  # fmt: skip
         st.caption(
-            "Global sectors of 32 bytes and passes through shared memory are the simulator's, for "
-            "this launch: solved exactly from launches of a few tiles."
+            "Sectors of global memory (32 bytes each) and wavefronts of shared memory are the "
+            "simulator's counts for this launch: computed, exactly, from launches of a few tiles."
         )
 
 
@@ -272,7 +272,7 @@ def show_bits(verdicts: Sequence[BitVerdict]) -> None:
 def show_limits(limits: Limits, key: str) -> None:
     """Show the device's measured latencies and ceilings."""
     best = limits.ceilings
-    st.subheader("How far each memory is, and what it gives at best", anchor=False)
+    st.subheader("How far away each memory is, and its highest rate", anchor=False)
     st.markdown(latency.summarize(limits.latency))
     st.plotly_chart(
         latency.draw_latencies(limits.latency, text_colour()), key=f"{key}_latency",
@@ -289,8 +289,8 @@ def show_limits(limits: Limits, key: str) -> None:
     for column, (name, value) in zip(st.columns(len(metrics)), metrics.items(), strict=True):
         column.metric(name, value, border=True)
     st.caption(
-        "One thread follows pointers, each load waiting for the one before; a register's is the "
-        "wait of one multiply-add for another. Copies count bytes read and bytes written."
+        "Cycles: one thread follows pointers, so that each load waits for the one before; for a "
+        "register, one multiply-add waits for another. Copies count bytes read and bytes written."
         + _of_one_warp(best)
     )
 
@@ -328,10 +328,11 @@ def show_scaling(run: RecordedScaling) -> None:
             config=CHART_CONFIG, alt=sentence,
         )  # fmt: skip
         st.caption(
-            "A GPU stands for a block and its memory for shared memory: its panel of B above its "
-            "tile of C, its panel of A to the left, K drawn short. A1 is the piece of A that GPU 1 "
-            "has from the beginning. Filled: in this GPU's memory; dashed: on its way; thick "
-            "outline in C: computed now. K is not cut, so the kernel's code is unchanged."
+            "Here a GPU takes the place of a block, and its memory that of shared memory. Its "
+            "panel of B is above its tile of C, its panel of A to the left; K is drawn short. A1 "
+            "is the piece of A that GPU 1 has from the beginning. Filled: in this GPU's memory; "
+            "dashed: on its way; thick outline in C: being computed. K is not cut, so the kernel's "
+            "code is unchanged."
         )
     of_time = right.segmented_control(
         "Bars", ("Times as fast", "Milliseconds"), default="Times as fast", key="scale_unit",
@@ -350,9 +351,9 @@ def show_scaling(run: RecordedScaling) -> None:
     )  # fmt: skip
     link = run.scaling.peer_gb_s
     st.caption(
-        "Medians of at least 20 products in turn, by the host's clock until every GPU has ended; "
-        "the spread is the 20th to 80th percentile. Alone: our kernel on one GPU; ideal: its time "
-        "over the number of GPUs. cuBLASXt has its matrices on the first GPU."
+        "Medians of at least 20 products in turn, by the host's clock until every GPU has "
+        "finished; the spread is the 20th to 80th percentile. Alone: our kernel on one GPU; ideal: "
+        "its time divided by the number of GPUs. cuBLASXt has its matrices on the first GPU."
         + (f" A copy from one GPU to the next goes at {link:.0f} GB/s." if link else "")
     )
 
@@ -366,9 +367,9 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
         alt=f"Share of cuBLAS at each M x N x K: {shapes_chart.describe(shapes)}.",
     )  # fmt: skip
     st.caption(
-        "A mark is a shape, larger for more work; blue is faster than cuBLAS, orange slower. For "
-        "each the kernel was chosen from times of its waves that were measured beforehand, and "
-        "verified; filling C with zeros and copying rows of B are part of its time."
+        "A mark is a shape, larger for more work; blue is faster than cuBLAS, orange slower. The "
+        "kernel for each shape was chosen by times of waves that were measured beforehand, and its "
+        "C was verified; its time includes filling C with zeros and copying rows of B."
     )
     by_name = {performance.size_name(shape.size): shape for shape in shapes}
     known = list(by_name)

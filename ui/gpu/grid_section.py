@@ -38,8 +38,8 @@ def draw_grid() -> None:
     """Draw the controls, then the run that goes on or what the last one found."""
     st.header("The whole grid in the simulator", anchor=False)
     st.markdown(
-        "Every block of a large launch, each access checked for hazards and counted, its blocks "
-        "split over the workers of this app. It goes on while you look at another page."
+        "This runs every block of a large launch, counts every access and checks it for hazards. "
+        "The app's workers share the blocks, and go on while you look at another page."
     )
     run: GridRun | None = st.session_state.get(RUN)
     busy = run is not None and not run.state.finished
@@ -125,9 +125,9 @@ def describe_progress(run: GridRun) -> tuple[float, str]:
     if state.phase == "waiting":
         return 0.0, "Others' runs come first …"
     if state.phase == "checking":
-        return 1.0, "All blocks are done; C is compared with NumPy's product …"
+        return 1.0, "All blocks are done; C is being compared with NumPy's product …"
     if state.progress is None:
-        return 0.0, "The first blocks run …"
+        return 0.0, "The first blocks are running …"
     progress = state.progress
     share = progress.blocks_done / progress.blocks
     text = f"{progress.blocks_done:,} of {progress.blocks:,} blocks, {progress.seconds:.0f} s"
@@ -170,7 +170,7 @@ def draw_report(run: GridRun, report: Report, checked: Checked) -> None:
     st.markdown(plain_text(compare_counters(report.counters, checked.predicted)))
     st.table(
         counter_rows(report.counters, checked.predicted), border="horizontal",
-        alt="Counters of this run beside those predicted",
+        alt="Counters of this run and those predicted",
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def draw_hazards(hazards: Sequence[Hazard]) -> None:
     """Show each hazard in its sentences, or that there is none."""
     if not hazards:
         st.success(
-            "No hazards: no race, no access outside an array, nothing read that was not set."
+            "No hazards: no race, no access outside an array, no read of a cell without a value."
         )
     for hazard in hazards:
         sentence = f"{hazard.kind}, {hazard.count:,} times: {hazard.message}"
@@ -190,7 +190,7 @@ def draw_hazards(hazards: Sequence[Hazard]) -> None:
 def compare_counters(counters: Mapping[str, int], predicted: Mapping[str, int] | str) -> str:
     """A sentence on whether the counters of every block are those predicted from a few."""
     if isinstance(predicted, str):
-        return f"Nothing was predicted to compare the counters with: {predicted}"
+        return f"There is no prediction to compare the counters with: {predicted}"
     wrong = [name.replace("_", " ") for name in counters if counters[name] != predicted[name]]
     if not wrong:
         return "All counters are exactly what was predicted from launches of a few tiles."

@@ -40,7 +40,7 @@ PHASES, BESIDES, PLACES, WAVES, COUNTS, NUMBERS = TABS = (
     "Phases", "Outside the inner loop", "Multiprocessors", "Waves", "Counted and clocked",
     "Every number",
 )  # fmt: skip
-RATIO = "The number after a name is the traced kernel's time over the plain one's."
+RATIO = "The number after a name is the traced kernel's time divided by the plain one's."
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def show_traces(found: Traced, columns: Sequence[DeltaGenerator], source: str = 
         pair = _choose_pair(found, columns)
         with st.container(key=f"{found.key}_sentence"):
             names = [variant_phrase(trace.kernel) for trace in pair]
-            st.markdown(f"**{_capital(names[0])} beside {names[1]}.** {compare(*pair)}")
+            st.markdown(f"**{_capital(names[0])} compared with {names[1]}.** {compare(*pair)}")
     sampled = [found.whole(trace) for trace in pair or found.traces]
     measured = [
         traced_phases.explain_measuring(found.traces),
@@ -232,19 +232,18 @@ def _show_phases(name: str, found: Traced) -> None:
         figure, alt = traced_phases.draw_phases(shown, text_colour()), traced_phases.describe_phases
         caption = (
             f"{'All at one scale: a' if len(shown) > 1 else 'A'} row is a block's whole life, "
-            "however long it is, and its "
-            "parts are phases in the order of the code; those of the loop over tiles stand for all "
-            "tiles. Colours are as in the scene's timeline. The wait for values from global "
-            "memory is in the copying: they are there before they are stored in shared memory. "
-            f"{RATIO}"
+            "however long it is, and its parts are phases in the order of the code; those of the "
+            "loop over tiles stand for all tiles. Colours are as in the scene's timeline. The wait "
+            "for values from global memory is part of the copying: they must arrive before they "
+            f"can be stored in shared memory. {RATIO}"
         )
     else:
         st.markdown(traced_phases.summarize(shown))
         figure, alt = traced_phases.draw_work(shown, text_colour()), traced_phases.describe_work
         caption = (
-            "All at one scale: cycles of a warp's life over the multiply-adds of one of its "
-            "threads, so that tiles of any size compare. The other warps of a multiprocessor work "
-            f"meanwhile. {RATIO}"
+            "All at one scale: cycles of a warp's life divided by the multiply-adds of one of its "
+            "threads, so that tiles of any size can be compared. The other warps of a "
+            f"multiprocessor work meanwhile. {RATIO}"
         )
     _plot(figure, f"{found.key}_{name}", alt(shown))
     st.caption(f"{caption} {traced_phases.explain_loading(shown)}".strip())
@@ -278,7 +277,7 @@ def _show_counts(found: Traced, pair: tuple[Trace, Trace]) -> None:
         return
     compared = traced_counts.compare_phases(one, base)
     if not compared:
-        st.markdown("These two have no phase in common that asks a memory for something.")
+        st.markdown("These two have no phase in common that accesses global or shared memory.")
         return
     for sentence in traced_counts.explain(compared, one, base):
         st.markdown(sentence)
@@ -295,9 +294,9 @@ def _show_counts(found: Traced, pair: tuple[Trace, Trace]) -> None:
         if elsewhere:
             st.caption(elsewhere)
     st.caption(
-        "Counted: what a warp asks for each time that it goes through a phase, by the simulator, "
-        "at the size that was traced. Clocked: the median of the same warps on the GPU. The same "
-        "work is as many multiply-adds. Traced over plain: "
+        "Counted: what a warp asks for each time that it goes through a phase, as the simulator "
+        "counts it at the size that was traced. Clocked: the median of the same warps on the GPU. "
+        "The same work: the same number of multiply-adds. Traced time divided by plain: "
         + ", ".join(f"{trace_label(trace)} {trace.ratio:.2f} ×" for trace in pair)
     )
 

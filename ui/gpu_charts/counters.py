@@ -205,8 +205,8 @@ def explain(comparison: Comparison, count: str) -> list[str]:
         sentences.append(
             f"{_list(wider, count)}: **optimised code reads shared memory in wider words**. The "
             "compiler joins loads of neighbours into one of 64 or 128 bits, which takes fewer "
-            f"passes: for 100 shared loads of the source, {performance.phrase(most.kernel)} runs "
-            f"{100 * (most.share('shared_load_requests') or 0):.0f}."
+            f"wavefronts: for 100 shared loads of the source, {performance.phrase(most.kernel)} "
+            f"runs {100 * (most.share('shared_load_requests') or 0):.0f}."
         )
     if uncounted:
         sentences.append(

@@ -67,10 +67,10 @@ def _roofline_missing(data: ChartData) -> str:
 
 def _roofline_caption(data: ChartData) -> str:
     return (
-        "Across: 2·M·N·K operations over the bytes of all global sectors that the simulator "
-        "counts, or the hardware where the simulator does not run the kernel. These are bytes that "
-        "threads ask for: the caches answer most of them, so that a kernel may lie above DRAM's "
-        "line. "
+        "Horizontal axis: 2·M·N·K operations divided by the bytes of all global sectors, which the "
+        "simulator counts, or the hardware where the simulator does not run the kernel. Threads "
+        "ask for these bytes, but caches answer most of the requests, so a kernel may lie above "
+        "DRAM's line. "
     ) + (
         "The ceilings were measured on this GPU."
         if data.limits
@@ -108,8 +108,8 @@ CHARTS = (
         draw=lambda data: accuracy.draw_accuracy(data.comparison, data.ink, data.pair),
         alt=lambda data: f"Speed and error. {accuracy.describe(data.comparison)}",
         caption=lambda data: (
-            "The error compares C with a product in double precision of the same A and B. "
-            "TF32 rounds them as they are multiplied, which counts; half operands were rounded "
+            "The error compares C with a product in double precision of the same A and B. TF32 "
+            "rounds them as they are multiplied, which counts as error; half operands were rounded "
             "before, which does not."
         ),
         is_offered=lambda data: bool(accuracy.find_points(data.comparison)),
@@ -127,10 +127,11 @@ CHARTS = (
         draw=lambda data: instruction_mix.draw_mixes(data.comparison, data.ink),
         alt=lambda data: f"Instructions. {instruction_mix.describe(data.comparison)}",
         caption=lambda data: (
-            "Instructions of one iteration of the inner loop, of the machine code for "
-            f"{instruction_mix.ARCHITECTURE} as it was recorded. Allowed is the share of the peak "
-            "of float32 at which none waits: each takes an issue slot, and each load or store the "
-            "port to L1 and shared memory for a cycle, conflicts not counted."
+            "Instructions of one iteration of the inner loop, in the machine code that was "
+            f"recorded for {instruction_mix.ARCHITECTURE}. Allowed: the share of float32's peak "
+            "that the kernel would reach if no instruction waited. Each takes an issue slot, and "
+            "each load or store also takes the port to L1 and shared memory for a cycle, not "
+            "counting conflicts."
         ),
         is_offered=lambda data: bool(instruction_mix.find_mixes(data.comparison)),
     ),

@@ -17,7 +17,8 @@ from ui.gpu_charts.performance import kernel_label
 
 ARCHITECTURE = "sm_90"  # whose machine code is shown, as it was recorded
 LEGEND_HEIGHT = 92  # pixels: four lines on a phone
-MIX, ALLOWED = "FFMA of all instructions of the inner loop", "of the peak, as these allow"
+MIX = "FFMA of all instructions of the inner loop"
+ALLOWED = "of the peak, as these instructions allow"
 
 
 def find_mixes(comparison: Comparison) -> list[tuple[KernelResult, Iteration]]:

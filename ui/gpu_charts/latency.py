@@ -47,7 +47,7 @@ def draw_latencies(latency: Latency, ink: str = rows.INK) -> go.Figure:
         ink,
     )
     rows.draw_log_axis(
-        chart, "cycles from asking to having", ink, range=[-0.05, 3.05],
+        chart, "cycles from request to value", ink, range=[-0.05, 3.05],
         tickvals=[1, 10, 100, 1000], ticktext=["1", "10", "100", "1,000"],
     )  # fmt: skip
     rows.place_legend(chart, ink)
@@ -62,8 +62,8 @@ def _claim(name: str) -> str:
 def summarize(latency: Latency) -> str:
     """The sentence on what tiles save: the wait for DRAM beside that for shared memory."""
     return (
-        f"A value from shared memory is there after **{latency.shared:,.0f} cycles**, one from "
-        f"DRAM after **{latency.dram:,.0f}**: {latency.dram / latency.shared:.0f} times as long."
+        f"A value from shared memory arrives after **{latency.shared:,.0f} cycles**, one from DRAM "
+        f"after **{latency.dram:,.0f}**: {latency.dram / latency.shared:.0f} times as long."
     )
 
 

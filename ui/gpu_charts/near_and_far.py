@@ -61,8 +61,8 @@ def draw_near_and_far(latency: Latency, device: Device, ink: str = rows.INK) -> 
 def describe(latency: Latency, device: Device) -> str:
     """The picture in words, for screen readers."""
     return (
-        f"A road as long as waits are. In hand, a register: {latency.register:.0f} cycles. In the "
-        f"kitchen, shared memory: {latency.shared:.0f} cycles, "
+        f"A road whose distances are waiting times. In hand, a register: {latency.register:.0f} "
+        f"cycles. In the kitchen, shared memory: {latency.shared:.0f} cycles, "
         f"{device.shared_bytes_per_block / 2**10:.0f} KB. On a shelf further away, the L2 cache: "
         f"{latency.l2:.0f} cycles, {device.l2_bytes / 2**20:.0f} MB. In the warehouse, DRAM: "
         f"{latency.dram:.0f} cycles, {device.memory_bytes / 2**30:.0f} GB."

@@ -98,16 +98,16 @@ def explain_loss(scaling: Scaling, gpus: int) -> str:
         if one.plan
     )
     sentence = (
-        f"A GPU runs {scaling.resident_blocks:,} blocks at a time: one GPU's come in {alone} "
-        f"waves, those of {gpus} in {each} each, so that {alone / each:.2f} times as fast is what "
-        "the last waves leave."
+        f"A GPU runs {scaling.resident_blocks:,} blocks at a time. One GPU takes {alone} waves, "
+        f"each of {gpus} GPUs {each}: by its waves the product can be {alone / each:.2f} times as "
+        "fast."
     )
     still = [one for one in scaling.runs if (one.gpus, one.way) == (gpus, Way.IN_PLACE)]
     for one in still:
         sentence += (
-            f" With every piece in place from the beginning the product takes "
+            " With every piece in place from the beginning the product takes "
             f"{format_milliseconds(one.ms)}: moving them costs "
-            f"{format_percent(max(0.0, run.ms / one.ms - 1))}, because a GPU multiplies meanwhile."
+            f"{format_percent(max(0.0, run.ms / one.ms - 1))}; a GPU multiplies meanwhile."
         )
     return sentence
 

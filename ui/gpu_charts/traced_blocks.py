@@ -180,7 +180,7 @@ def explain_blocks(launch: Launched) -> str:
     empty = 1 - placed.running(placed.tail, placed.length) / launch.places
     idle = 1 - placed.running(0, placed.length) / launch.places
     labels.append(
-        f"The tail, from which on no block is left to begin and the first have ended, takes "
+        "The tail, in which no block is left to begin and some have ended, takes "
         f"{format_percent(tail / placed.length)} of the launch, with {format_percent(empty)} of "
         f"the places empty; of the whole launch it is {format_percent(idle)}."
     )
@@ -195,7 +195,7 @@ def caption_blocks(launch: Launched) -> str:
         "; orange: the last wave. " if launch.waves > 1 else ". "
     )
     thinned = (
-        f"Of {len(launch.trace.blocks):,} blocks those of one multiprocessor in {step} are drawn. "
+        f"Of {len(launch.trace.blocks):,} blocks, those of one multiprocessor in {step} are drawn. "
         if step > 1
         else ""
     )
@@ -293,8 +293,8 @@ def explain_running(launch: Launched, planned: PlannedWaves) -> str:
         plain = measured / trace.ratio
         labels.append(
             f"The traced launch took {measured:,.0f} µs, and the plain one, {trace.ratio:.2f} "
-            f"times as fast, would take {plain:,.0f}: {predicted / plain - 1:+.0%} is what the "
-            "plan is off by."
+            f"times as fast, would take {plain:,.0f}: {predicted / plain - 1:+.0%} is the plan's "
+            "error."
         )
     else:
         labels.append(
@@ -305,8 +305,8 @@ def explain_running(launch: Launched, planned: PlannedWaves) -> str:
     low, high = np.percentile(placed.end - placed.start, [5, 95]) / placed.median_life
     if count > 1 and high - low >= UNEVEN:
         labels.append(
-            f" A block does not wait for its wave: the next one begins where one ends, and most "
-            f"lives are {low:.0%} to {high:.0%} of the median one, so that waves overlap."
+            " A block does not wait for its wave: it begins where another one ends, and most lives "
+            f"are {low:.0%} to {high:.0%} of the median one, so that waves overlap."
         )
     return "".join(labels)
 

@@ -209,8 +209,8 @@ def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
         return f"They do not go together: {_why_moved(phase, one, base)}"
     if kind is not Kind.COMPUTE:
         return (
-            "They do not go together: a warp goes on once it has asked for a store. This "
-            "phase waits for its loads from global memory."
+            "They do not go together: a warp goes on as soon as it has asked for a store, but in "
+            "this phase it waits for its loads from global memory."
         )
     sentences, left = [], counted
     share, base_share = one.load_share, base.load_share
@@ -218,10 +218,10 @@ def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
         left = counted * share / base_share
         size = size_name(one.share_size) if one.share_size else ""
         sentences.append(
-            f"The compiler merges loads of neighbours: the hardware's counters have "
-            f"{format_percent(share)} of the wavefronts that the code has, and "
-            f"{format_percent(base_share)} of {variant_phrase(base.trace.kernel)}'s (at {size}), "
-            f"{_times(left)} as much."
+            "The compiler merges loads of neighbours: the hardware counted "
+            f"{format_percent(share)} of the wavefronts that the source asks for, and "
+            f"{format_percent(base_share)} of those of {variant_phrase(base.trace.kernel)} (at "
+            f"{size}), which makes {_times(left)} as many."
         )
     if not is_near(left, clocked):
         sentences.append(_why_rest(left > clocked, one, base))
@@ -229,7 +229,7 @@ def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
 
 
 def _why_moved(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
-    """Why what is moved to or from global memory takes another time than its sectors say.
+    """Why what is moved to or from global memory takes a different time than its sectors say.
 
     A multiprocessor has one port to its L1 cache and shared memory (see gpu.bounds).
     """
@@ -246,8 +246,8 @@ def _why_moved(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) ->
         return "a count says how much is stored, not how long a warp waits until it can."
     return (
         "a count says how much is asked for, not how long it takes. Caches answer some sectors "
-        f"sooner, and all loads that are on their way, of this warp and of the other "
-        f"{one.warps_at_once - 1:,}, are waited for at once."
+        "sooner, and the waits for all loads that are on their way, of this warp and of the other "
+        f"{one.warps_at_once - 1:,}, overlap."
     )
 
 
@@ -257,15 +257,15 @@ def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
     if (blocks > others) is is_shorter and blocks != others:
         return (
             f"A multiprocessor holds {blocks:,} of these blocks and {others:,} of the others: "
-            "blocks are at different phases, so that with more of them fewer warps ask shared "
-            "memory at once."
+            "blocks are in different phases, so that with more of them a smaller share of the "
+            "warps asks shared memory at once."
         )
     if is_shorter:
         return (
             "It is hidden by other warps: while this one waits for its wavefronts, the other "
             f"{one.warps_at_once - 1:,} of its multiprocessor work."
         )
-    return "Neither the simulator's counts nor the hardware's say what else makes it longer."
+    return "Neither the simulator's counts nor the hardware's explain why it takes even longer."
 
 
 def _busy(phase: ComparedPhase, one: CountedLaunch) -> list[str]:

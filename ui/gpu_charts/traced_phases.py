@@ -134,7 +134,7 @@ def summarize(traces: Sequence[Trace]) -> str:
     ratio = _not_multiplying(most) / least
     return (
         f"**From {variant_phrase(most.kernel)} to {variant_phrase(last.kernel)} what a warp spends "
-        f"outside the inner loop shrinks {ratio:,.0f} times**: from "
+        f"outside the inner loop shrinks by a factor of {ratio:,.0f}**: from "
         f"{_format(_not_multiplying(most))} to {_format(least)} cycles for each multiply-add of "
         "one of its threads."
     )
@@ -159,8 +159,8 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
     slow = [trace for trace in traces if trace.is_disturbed]
     if slow:
         sentences.append(
-            f"Of {_list(slow)} that is more than {MOST_RATIO} times: read its phases as shares "
-            "of the slower kernel."
+            f"Of {_list(slow)} that is more than {MOST_RATIO} times: read its phases as shares of "
+            "the slower, traced kernel."
         )
     wrong = [trace for trace in traces if not trace.same_bits]
     sentences.append(

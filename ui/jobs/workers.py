@@ -94,7 +94,7 @@ class WorkerLostError(Exception):
     def __init__(
         self,
         sentence: str = (
-            "The process that computed this has ended, twice. Smaller matrices need less memory."
+            "The process that computed this has ended twice. Smaller matrices need less memory."
         ),
     ) -> None:
         super().__init__(sentence)

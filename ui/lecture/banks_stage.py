@@ -368,7 +368,7 @@ class BanksStage(StagePanel):
         letters, width = self._letters, self._words.width
         if request is None:
             none = (
-                "This step asks nothing of shared memory.",
+                "This step does not access shared memory.",
                 "No shared memory here.",
                 "Nothing.",
             )

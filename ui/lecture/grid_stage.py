@@ -376,8 +376,8 @@ class GridStage(StagePanel):
         if count == 1:
             return ("The grid is one block.",)
         terms = f": {self._terms} tiles of A by {self._terms} of B" if self._terms > 1 else ""
-        return (f"Block ({x}, {y}), one of {count:,}, makes its tile of C{terms}.",
-                f"Block ({x}, {y}) of {count:,} makes its tile of C.",
+        return (f"Block ({x}, {y}), one of {count:,}, computes its tile of C{terms}.",
+                f"Block ({x}, {y}) of {count:,} computes its tile of C.",
                 f"Block ({x}, {y}) of {count:,}.")  # fmt: skip
 
     def _describe_gpu(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.export is not None:
         if options.files:
-            parser.error("--export writes all lessons: name no file beside it.")
+            parser.error("--export writes all lessons: give no files with it.")
         return export(options.export, options.notes)
     problems = 0
     for file in options.files or sorted(FOLDER.glob("*.md")):
@@ -59,7 +59,7 @@ def _reason(file: Path, error: BrokenFileError | OSError | UnicodeDecodeError) -
         case OSError():
             return f"{file} cannot be read: {error.strerror}."
         case UnicodeDecodeError():
-            return f"{file} is not text in UTF-8: save it as UTF-8."
+            return f"{file} is not UTF-8 text: save it as UTF-8."
     return str(error)
 
 

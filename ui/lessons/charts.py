@@ -226,7 +226,8 @@ def source(chart: Chart) -> str:
     run = newest()
     if chart in (Chart.RESIDENCY, Chart.INNER_LOOP):
         name = RESIDENT if chart is Chart.RESIDENCY else LOOPED
-        return f"Recorded of `{name}` by {machine_code(name).compiler} for {ARCHITECTURE}."
+        compiler = machine_code(name).compiler
+        return f"Machine code of `{name}`, recorded with {compiler} for {ARCHITECTURE}."
     size = ""
     if chart in AT_LARGEST_SQUARE:
         size = f", at {' × '.join(map(str, largest_square(run).size))}"

@@ -45,7 +45,7 @@ def right_answer(question: Question, numbers: Numbers) -> Answer:
         case Kind.ORDER:
             values = [value(question, option.value, numbers) for option in question.options]
             if len(set(values)) < len(values):
-                raise QuestionError(f"{question.name}: two options have one place.")
+                raise QuestionError(f"{question.name}: two options have the same place.")
             return tuple(sorted(range(len(values)), key=values.__getitem__))
 
 

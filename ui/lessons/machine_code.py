@@ -52,7 +52,7 @@ def machine_code_number(of: str) -> float:
         return float(getattr(card_occupancy(code, threads, entry.shared_bytes(**setting)), field))
     loop = next(iter(iterations(code)), None)
     if loop is None:
-        raise ValueError(f"No loop is in the machine code of {name}.")
+        raise ValueError(f"The machine code of {name} has no loop.")
     if field in OF_LOOP:
         return OF_LOOP[field](loop)
     if not field.isupper():
@@ -65,7 +65,7 @@ def _kernel(name: str) -> tuple[Entry, Mapping[str, int]]:
     """A kernel of the catalogue and its macros, of "tiled:TILE=32"."""
     kernel, _, macros = name.partition(":")
     if kernel not in whole_catalogue():
-        raise ValueError(f"No {kernel} is in the catalogue.")
+        raise ValueError(f"No kernel of the catalogue is named {kernel}.")
     pairs = (macro.split("=") for macro in macros.split(",") if macro)
     return whole_catalogue()[kernel], {macro: int(value) for macro, value in pairs}
 
@@ -81,9 +81,9 @@ def _code(name: str, asked: str) -> MachineCode:
         texts = {one.key: edited for one, edited in what_ifs(kernel, launched).items()}
         if asked not in texts:
             keys = ", ".join(one.key for one in WHAT_IFS)
-            raise ValueError(f"No {asked} is asked of the compiler for {name}, only {keys}.")
+            raise ValueError(f"No variant {asked} of {name} can be compiled, only {keys}.")
         text = texts[asked]
     code = recorded(text, ARCHITECTURE)
     if code is None:
-        raise ValueError(f"No machine code was recorded of {name} {asked}.".replace(" .", "."))
+        raise ValueError(f"No machine code was recorded for {name} {asked}.".replace(" .", "."))
     return code

@@ -193,7 +193,7 @@ def read_lesson(text: str, file: str) -> Lesson:
     """
     name = FILE_NAME.fullmatch(Path(file).stem)
     if name is None:
-        raise _error(file, 1, "A lesson's file is named as 01_memory.md.")
+        raise _error(file, 1, "A lesson's file is named like 01_memory.md.")
     blocks: list[Block | Broken] = list(split_blocks(text, file))
     first = blocks[0] if blocks else None
     if isinstance(first, Broken):
@@ -326,7 +326,7 @@ class _Reader:
         count = len(found.stop)
         if count != 1 and not FEWEST_STOPS <= count <= MOST_STOPS:
             raise self._error(
-                f"Here are {count} stops; a sequence has {FEWEST_STOPS} to {MOST_STOPS}, and a "
+                f"There are {count} stops; a sequence has {FEWEST_STOPS} to {MOST_STOPS}, and a "
                 "picture is a single one."
             )
         stops = []

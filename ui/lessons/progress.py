@@ -135,7 +135,7 @@ def read(data: bytes) -> Progress:
     """
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
-            f"The file has {len(data):,} bytes; a file of progress has up to {MAX_FILE_BYTES:,}."
+            f"The file has {len(data):,} bytes; a file of progress may have {MAX_FILE_BYTES:,}."
         )
     try:
         found: Any = json.loads(data.decode("utf-8-sig"))
@@ -143,7 +143,9 @@ def read(data: bytes) -> Progress:
         raise ValueError("The file is not JSON, so it is not a file of progress.") from None
     file = decode(_File, found, "The file of progress")
     if file.format != FORMAT:
-        raise ValueError(f"The file of progress has format {file.format}; this reads {FORMAT}.")
+        raise ValueError(
+            f"The file of progress has format {file.format}; this version reads {FORMAT}."
+        )
     attempts = {
         name: _checked(name, file.exercises[name]) for name in exercises() if name in file.exercises
     }

@@ -141,7 +141,7 @@ def _draw_answer_button(
     if question.kind is Kind.NUMBER:
         is_pressed = press(st.form_submit_button, "Answer", name, type="primary")
         if is_pressed and answer is None:
-            st.caption("Write a number first.")
+            st.caption("Enter a number first.")
     else:
         is_pressed = press(st.button, "Answer", name, type="primary", disabled=answer is None)
     if is_pressed and answer is not None:
@@ -173,7 +173,7 @@ def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Giv
     if question.kind is Kind.ORDER:  # the answer is above, with its numbers
         correction = f"You chose a different order. It is: {right}."
     else:
-        correction = f"You said {words(question, numbers, given.answer)}; it is {right}."
+        correction = f"You answered {words(question, numbers, given.answer)}; it is {right}."
     st.error(f"**{correction}** {found.because}", icon=WRONG)
 
 
@@ -183,7 +183,7 @@ def _draw_for_teacher(question: Question, numbers: Mapping[str, float]) -> None:
             f"{judge(question, numbers, right).because}", icon=":material/school:")  # fmt: skip
     for reason in question.wrong:
         often = words(question, numbers, wrong_answer(question, reason, numbers))
-        st.markdown(f"Often said: **{often}**. {fill(question, reason.because, numbers)}")
+        st.markdown(f"A frequent answer: **{often}**. {fill(question, reason.because, numbers)}")
 
 
 def _draw_answer(

@@ -99,7 +99,7 @@ def find_compiled(view: View, architecture: str) -> Compiled:
     the limits of a worker. Raises SourceError and LaunchError where it has not.
     """
     kernel, launched = load_kernel(view), _launched(view, architecture)
-    say("The compiler makes machine code of it.")
+    say("The compiler is making machine code.")
     try:
         code = find_machine_code(kernel.text, kernel.name, architecture)
     except (SourceError, ToolchainError) as error:
@@ -125,7 +125,7 @@ def find_compared(view: View, architecture: str, other: str) -> Compared:
         )
     asked = {one.key: (one, text) for one, text in what_ifs(kernel, launched).items()}
     if other not in asked:
-        return Compared("There is nothing in this kernel that this would change.")
+        return Compared("This would change nothing in this kernel.")
     what_if, text = asked[other]
     return _compare((kernel, launched), (text, launched), what_if.says, ("As it is", what_if.label))
 
@@ -147,7 +147,7 @@ def _compare(
     """Compile a kernel and a text: of `other`, or of the same kernel edited."""
     (kernel, launched), (text, otherwise) = first, second
     name = kernel.name if other is None else other.name
-    say("The compiler makes machine code of both.")
+    say("The compiler is making machine code of both.")
     try:
         left = find_machine_code(kernel.text, kernel.name, launched.architecture)
         right = find_machine_code(text, name, otherwise.architecture)

@@ -38,8 +38,8 @@ USUAL = "sm_90"
 NOTHING = ""  # beside the machine code
 SECOND = "second"  # there: the kernel of the scene beside it
 BAND = (
-    "The band below a line has a place for each register of a thread, from R0 on the left: it is "
-    "filled where the register holds a value that is still needed."
+    "The band below a line has a place for each register of a thread, with R0 on the left. A place "
+    "is filled while its register holds a value that is still needed."
 )
 KEY = "machine_code_chosen"  # of the session state
 # Of any job: a worker may compile a kernel anew that another has run, and find less time or memory.

@@ -89,9 +89,9 @@ def draw_page() -> None:
     lead = st.container()  # of the recorded run, where no GPU is here
     st.markdown(
         "A kernel is the code that the simulator steps through, compiled for a real GPU. Its "
-        "product of random matrices is checked against one in double precision, and it is timed "
-        "beside cuBLAS, NVIDIA's own library, in the same precision: FP32, which is `float`, or "
-        "what a kernel for tensor cores rounds to."
+        "product of random matrices is checked against one in double precision, and its time is "
+        "compared with that of cuBLAS, NVIDIA's own library, in the same precision: FP32, which is "
+        "`float`, or what a kernel for tensor cores rounds to."
     )
     gpu = int(st.session_state.get(GPU, 0))
     workers = cluster_workers()
@@ -128,7 +128,9 @@ def explain_missing(status: Status, on_cluster: bool) -> None:
     missing = status.missing or Missing("device", "a GPU", "No GPU can be used.", "")
     where = "on the cluster" if on_cluster else "here"
     with st.expander(
-        f"Missing to run kernels {where}: {missing.what}", icon=":material/info:", key="missing"
+        f"What is missing to run kernels {where}: {missing.what}",
+        icon=":material/info:",
+        key="missing",
     ):
         st.markdown(missing.sentence)
         if missing.command:
@@ -140,7 +142,8 @@ def explain_missing(status: Status, on_cluster: bool) -> None:
         cluster = shared_cluster()
         if cluster and not on_cluster:
             st.markdown(
-                "No worker of the cluster has a GPU. This makes a worker of a machine that has one:"
+                "No worker of the cluster has a GPU. This command turns a machine that has one "
+                "into a worker:"
             )
             st.code(cluster.join_command, language=None)
         st.button("Look again", icon=":material/refresh:", on_click=reset_status)
@@ -190,7 +193,7 @@ def draw_buttons(
     """Draw what a GPU can be asked for, and start the job of what is clicked."""
     runs, traces, compares, measures = st.columns(4)
     if press(
-        runs.button, "Run beside cuBLAS", "compare_run", type="primary",
+        runs.button, "Compare with cuBLAS", "compare_run", type="primary",
         icon=":material/play_arrow:", width="stretch", disabled=busy or not candidates,
     ):  # fmt: skip
         start(request(size, candidates, gpu))

@@ -53,7 +53,7 @@ WAYS = (
     Way("write.py", "Write", "edit_note",
         "Paste or write a kernel. See what it does, and what is wrong with it."),
     Way("compare.py", "GPU", "speed",
-        "How fast each kernel is on a real GPU, beside NVIDIA's cuBLAS."),
+        "How fast each kernel is on a real GPU, compared with NVIDIA's cuBLAS."),
 )  # fmt: skip
 
 

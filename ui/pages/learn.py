@@ -235,7 +235,9 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
             if look.theme != "light":
                 walked += f"<style>{markup.css_on_paper(pictures, printed)}</style>"
             if part.is_more:
-                st.markdown(f":gray-badge[{MORE}]", help="A class of ninety minutes leaves it out.")
+                st.markdown(
+                    f":gray-badge[{MORE}]", help="A class of ninety minutes leaves this out."
+                )
             opened = draw_stops(walked, len(part.stops), f"stops {key}")
             if opened is not None:
                 open_view(part.stops[opened].view)

@@ -61,7 +61,7 @@ sizes in the simulator, and says what to do next; no GPU is needed.
 
 **Start from** has exercises with hints, and kernels to change.
 """
-CHANGED = "You have changed it since: Check it again."
+CHANGED = "You have changed the code since then: Check it again."
 LOGGER = logging.getLogger(__name__)
 # Keys of the session state.
 DRAFT, QUERY = "write_draft", "write_query"
@@ -204,7 +204,7 @@ def draw_draft(draft: Draft) -> None:
         launched = st.container(key="launched")
         draw_text(draft, examined)
     suggested, user_kernel = None, None
-    code = "<span class='none'>A launch is made as soon as the kernel compiles.</span>"
+    code = "<span class='none'>The launch appears as soon as the kernel compiles.</span>"
     draft.form_problem = ""
     if examined.compiles:
         suggested = suggest(draft, draft.text, examined.kernel)
@@ -272,7 +272,7 @@ def draw_controls(
         open_scene(draft, View(user_kernel=user_kernel))
     return press(
         st.button, "Check", "write_check", type="primary", icon=":material/fact_check:",
-        help="Run it in the simulator at several sizes. Ctrl+Enter does it, too.",
+        help="Run it in the simulator at several sizes. Ctrl+Enter does the same.",
     )  # fmt: skip
 
 
@@ -300,7 +300,8 @@ def draw_starts(draft: Draft) -> None:
 def draw_files(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Draw how source is opened and saved, and its link."""
     uploaded = st.file_uploader(
-        "Open a .cu file; together with headers of its own, or all as a ZIP", [*ENDINGS, ZIP],
+        "Open a .cu file, with its own headers if it has any, or all of them as a ZIP",
+        [*ENDINGS, ZIP],
         accept_multiple_files=True, key=f"open {draft.document.number}", max_upload_size=1,
     )  # fmt: skip
     if uploaded:
@@ -316,7 +317,7 @@ def draw_files(draft: Draft, user_kernel: UserKernel | None) -> None:
             "application/zip", ":material/folder_zip:",
         )  # fmt: skip
     if user_kernel is None:
-        st.caption("A link is made only of code that compiles.")
+        st.caption("Only code that compiles can have a link.")
         return
     link = user_kernel_link.encode(user_kernel)
     if link is None:
@@ -363,7 +364,7 @@ def check(draft: Draft, user_kernel: UserKernel | None) -> None:
     draft.problem = ""
     if user_kernel is None:
         draft.problem = draft.form_problem or (
-            "It does not compile yet: mend what is marked below the code first."
+            "The code does not compile yet: first fix what is marked below it."
         )
         draft.wants_check = False
         draft.checks += 1

@@ -61,8 +61,8 @@ class Work:
         if self.seconds <= limit:
             return ""
         return (
-            f"{self.what} {self.amount} would take about {format_seconds(self.seconds)} of a "
-            f"processor, and one click may take {format_seconds(limit)}: {self.mend}. Whoever "
+            f"{self.what} {self.amount} would take about {format_seconds(self.seconds)} of "
+            f"processor time, and one click may take {format_seconds(limit)}: {self.mend}. Whoever "
             f"serves the app may raise {CLICK}."
         )
 

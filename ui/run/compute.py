@@ -143,7 +143,7 @@ def draw_picture(view: View, look: Look, steps: range | None = None) -> Picture:
     if steps is None:
         stops = load_navigation(view)
         steps = scene.first_steps(stops, min(max(view.step, 0), stops["steps"] - 1))
-    say("The picture is drawn.")
+    say("The picture is being drawn.")
     figure = _draw(view, look, steps)
     picture = _to_json({name: figure[name] for name in ("data", "layout")})
     packed = pack_frames(figure["frames"]).encode()
@@ -328,8 +328,8 @@ def load_launch(view: View) -> Launch:
         if count > shown_kernel.LARGEST_ARRAY:
             raise LaunchError(
                 f"{name} has {count:,} numbers; a scene draws arrays of up to "
-                f"{shown_kernel.LARGEST_ARRAY:,}, as 128 x 128. Choose smaller sizes on the Write "
-                "page: a few blocks show how the kernel works."
+                f"{shown_kernel.LARGEST_ARRAY:,}, such as 128 x 128. Choose smaller sizes on the "
+                "Write page: a few blocks show how the kernel works."
             )
     return launch
 
@@ -347,7 +347,7 @@ def load_recording(view: View) -> Recording:
 
 def _record(view: View) -> Recording | SourceError | LaunchError:
     """Record, or return the error if it would come again, so that a failed run is cached too."""
-    say(f"Block {view.block} is recorded.")
+    say(f"Block {view.block} is being recorded.")
     try:
         launch = load_launch(view)
         recording = record(
@@ -383,7 +383,7 @@ def load_report(view: View) -> Report:
 
 @functools.lru_cache(REPORTS)
 def _cached_simulate(view: View) -> Report:
-    say("The whole grid runs.")
+    say("The whole grid is running.")
     report = simulate(
         load_kernel(view), load_launch(view), seconds=SIMULATE_SECONDS, on_progress=say_progress
     )

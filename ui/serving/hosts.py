@@ -25,8 +25,8 @@ def middleware() -> list[Middleware]:
     for name in names:
         if not NAME.fullmatch(name):
             raise StartError(
-                f"{VARIABLE} has {name}. It takes names of hosts without a scheme and a port, such "
-                "as class.example.org or *.example.org, with commas between them."
+                f"{VARIABLE} has {name}. It takes names of hosts without scheme or port, such as "
+                "class.example.org or *.example.org, separated by commas."
             )
     if not names:
         return []

@@ -131,7 +131,7 @@ def _check_semaphores(count: int) -> None:
         _ = [context.Lock() for _ in range(count)]
     except OSError as error:
         raise StartError(
-            f"The app cannot have the {count} semaphores of its worker processes "
+            f"The app cannot get the {count} semaphores of its worker processes "
             f"({error.strerror}). On Linux they are in /dev/shm, which must be writable and have "
             "some MB of room: `df /dev/shm` shows it; in a container, --shm-size gives it."
         ) from None

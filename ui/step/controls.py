@@ -359,9 +359,9 @@ def draw_stage(previous: View) -> Held | None:
     chosen = st.selectbox(
         "The chip shows", list(STAGE_NAMES), list(STAGE_NAMES).index(held),
         format_func=STAGE_NAMES.__getitem__, key=control_key(f"stage {held}"),
-        help="+ and - zoom from the grid over block and warp to a thread's registers, and hold it "
-        "there. S holds what it shows now, or lets it follow the step again. C shows the measured "
-        "cycles of every warp.",
+        help="+ and - zoom between the grid, the block, the warp and a thread's registers, and the "
+        "chip stays at that level. S keeps what it shows now, or lets it follow the step again. C "
+        "shows the measured cycles of every warp.",
     )  # fmt: skip
     return parse_held(chosen) if chosen else None
 

@@ -21,8 +21,8 @@ from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import draw_popover
 
 IN_LOCKSTEP = (
-    "Both scenes are at the same point of the computation: ≠ marks a count or a line, and a bar "
-    "under its cell a value, that differs on the other side."
+    "Both scenes are at the same point of the computation. ≠ marks a count or a line that differs "
+    "on the other side; a bar under a cell marks a value that does."
 )
 
 

@@ -84,7 +84,7 @@ def _draw_start(
 ) -> None:
     """Draw the size and the button; a kernel that did not run clean has none."""
     if checked is None or checked.user_kernel != user_kernel:
-        st.markdown(f"**{device.name}**: Check the kernel first, in the simulator.")
+        st.markdown(f"**{device.name}**: Check the kernel in the simulator first.")
         return
     if checked.verdict.state is not State.RIGHT:
         st.markdown(
@@ -96,7 +96,7 @@ def _draw_start(
         "Rows and columns of A, B and C", SIZES, default=SIZES[2], key="write_gpu_size"
     )  # fmt: skip
     if press(
-        st.button, "Run beside cuBLAS", "write_gpu_start", type="primary",
+        st.button, "Compare with cuBLAS", "write_gpu_start", type="primary",
         icon=":material/play_arrow:", disabled=is_busy,
     ):  # fmt: skip
         try:

@@ -33,7 +33,7 @@ def draw_launch(draft: Draft, examined: Examined, suggested: LaunchForm | None) 
         if draft.wanted != examined.kernel:
             st.rerun()
     if suggested is None:
-        st.markdown("A form is made from the parameters as soon as the kernel compiles.")
+        st.markdown("A form for the parameters appears as soon as the kernel compiles.")
         return
     _Fields(draft, examined, suggested).draw()
 

@@ -55,17 +55,17 @@ def read_files(uploaded: Sequence[tuple[str, bytes]]) -> dict[str, str]:
         size += len(content)
         if size > MAX_BYTES or len(found) >= MAX_FILES:
             raise UploadError(
-                f"These are too many files: up to {MAX_FILES} with {MAX_BYTES:,} bytes (1 MB) in "
+                f"There are too many files: up to {MAX_FILES} with {MAX_BYTES:,} bytes (1 MB) in "
                 "all are accepted. Leave out those that the kernel does not need."
             )
         try:
             found["/".join(parts)] = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise UploadError(
-                f"{shorten(name)} is not text in UTF-8: save it as UTF-8 and open it again."
+                f"{shorten(name)} is not UTF-8 text: save it as UTF-8 and open it again."
             ) from None
     if not found:
-        raise UploadError(f"Nothing here is code: names end with {', '.join(ENDINGS)}.")
+        raise UploadError(f"None of this is code: names of code end with {', '.join(ENDINGS)}.")
     return found
 
 

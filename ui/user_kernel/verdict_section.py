@@ -40,7 +40,7 @@ def draw_verdict(user_kernel: UserKernel, verdict: Verdict, open_scene: Open) ->
     for number, words, found in shown:
         _draw_hazard(user_kernel, number, found, verdict_html.hazard(words, shown_text), open_scene)
     if numbered[len(shown) :]:
-        with st.expander(f"{len(numbered) - len(shown)} more, which the same change mends"):
+        with st.expander(f"{len(numbered) - len(shown)} more, which the same change fixes"):
             for number, words, found in numbered[len(shown) :]:
                 message = verdict_html.hazard(words, shown_text)
                 _draw_hazard(user_kernel, number, found, message, open_scene)

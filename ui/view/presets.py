@@ -63,7 +63,7 @@ def every_preset() -> Entries[Preset]:
         text = read_text(FILE)
         tables = parse_toml(text, FILE.name).get("preset")
         if not isinstance(tables, list) or not tables:
-            raise BrokenFileError(Broken(FILE.name, 1, "It holds no [[preset]]."))
+            raise BrokenFileError(Broken(FILE.name, 1, "It has no [[preset]]."))
     except BrokenFileError as error:
         return Entries({FILE.name: error.broken})
     found: dict[str, Preset | Broken] = {}
@@ -76,7 +76,7 @@ def every_preset() -> Entries[Preset]:
             one = misfit(error, text, FILE.name, f"preset[{number}]")
         name = one.name if isinstance(one, Preset) else f"{FILE.name}, line {line}"
         if name in found:
-            one = Broken(FILE.name, line, f"Another preset is named {name}, too.")
+            one = Broken(FILE.name, line, f"Another preset is also named {name}.")
             name = f"{FILE.name}, line {line}"
         found[name] = one
     return Entries(found)

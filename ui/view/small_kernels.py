@@ -38,7 +38,7 @@ def small_kernels() -> Entries[UserKernel]:
         text = read_text(FILE)
         tables = parse_toml(text, FILE.name)
         if not tables:
-            raise BrokenFileError(Broken(FILE.name, 1, "It holds no kernel."))
+            raise BrokenFileError(Broken(FILE.name, 1, "It has no kernel."))
     except BrokenFileError as error:
         return Entries({FILE.name: error.broken})
     found: dict[str, UserKernel | Broken] = {}

@@ -481,7 +481,7 @@ class QueryParser:
         before = [name for name, one in catalogue().items() if one.precision == wanted.precision]
         nearest = before[-1] if before else usual
         self.notices.append(
-            f"“{wanted.title}” runs on a GPU alone, for the simulator does not execute its "
+            f"“{wanted.title}” runs only on a GPU, because the simulator does not execute its "
             f"instructions of four warps (wgmma); the scene shows {nearest}."
         )
         return nearest

@@ -95,7 +95,7 @@ def apply_edits(text: str, keys: Collection[str]) -> str:
     known = {switch.edit.key: switch for switch in SWITCHES}
     for key in keys:
         if key not in known:
-            raise ValueError(f"{key!r} is no edit; there are {', '.join(known)}.")
+            raise ValueError(f"{key!r} is not an edit; the edits are {', '.join(known)}.")
         if known[key].apply(text) is None:
             raise ValueError(
                 f"“{known[key].edit.label}” does not apply to this kernel: nothing in its code "
@@ -285,8 +285,8 @@ SWITCHES = (
             Edit(
                 f"{ordinal}-barrier",
                 f"Remove the {ordinal} barrier",
-                f"Threads no longer wait for one another where the code has its {ordinal} "
-                "barrier; one that this launch does not come to is not missed.",
+                f"Threads no longer wait for one another where the code has its {ordinal} barrier; "
+                "one that this launch never reaches makes no difference.",
                 is_fault=True,
             ),
             _barrier_remover(number, number + 1, MAX_BARRIERS),
@@ -307,8 +307,8 @@ SWITCHES = (
         Edit(
             "inner-barrier",
             "A barrier after each product",
-            "The sums stay right, but the threads wait for one another TILE + 2 times a tile in "
-            "place of twice.",
+            "The sums stay right, but the threads wait for one another TILE + 2 times a tile "
+            "instead of twice.",
         ),
         _wait_after_each_product,
     ),
@@ -317,7 +317,7 @@ SWITCHES = (
             "bounds",
             "No bounds check",
             "Where tiles do not divide the sizes, threads beyond an edge load and store all the "
-            "same: the next row's numbers, or memory that is no part of a matrix.",
+            "same: the next row's numbers, or memory that is not part of a matrix.",
             is_fault=True,
         ),
         _load_and_store_beyond_edges,
@@ -326,8 +326,8 @@ SWITCHES = (
         Edit(
             "zero-fill",
             "No zero fill",
-            "Cells of a tile beyond an edge keep what they held, nothing yet or the tile before, "
-            "and the sums add its products.",
+            "Cells of a tile beyond an edge keep what they held: no value yet, or one of the "
+            "previous tile, whose products the sums then add.",
             is_fault=True,
         ),
         _leave_cells_beyond_edges,

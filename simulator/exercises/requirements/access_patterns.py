@@ -37,7 +37,7 @@ class BankConflicts(RequirementBase, frozen=True, tag="bank-conflicts"):
         return Outcome(
             False,
             f"Line {worst} takes {total(counts, WAVEFRONTS):,} wavefronts of shared memory; "
-            f"without bank conflicts they would be {total(counts, IDEAL_WAVEFRONTS):,}.",
+            f"without bank conflicts it would take {total(counts, IDEAL_WAVEFRONTS):,}.",
             worst,
         )
 

@@ -102,7 +102,7 @@ class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
         )
         over = next((one for one in outcomes if not one.met), None)
         if over is None:
-            return Outcome(True, f"{comparison} Whether it is as fast, a GPU can confirm.")
+            return Outcome(True, f"{comparison} A GPU can confirm whether it is as fast.")
         return Outcome(False, comparison, over.line)
 
 

@@ -39,7 +39,7 @@ def unmarked_kernel(source: SourceFile, name: str | None) -> SourceError | None:
     on_device = any(token.text == "__device__" for token in tokens)
     where = f", which line {launched[name]} launches," if name in launched else ""
     return SourceError(
-        f"{name}{where} is no kernel: write __global__ "
+        f"{name}{where} is not a kernel: write __global__ "
         f"{'instead of __device__' if on_device else 'before it'}.",
         source.span(top.tokens[function.first]),
     )
@@ -53,12 +53,12 @@ def launch_warnings(source: SourceFile) -> tuple[str, ...]:
         place = source.span(source.top.tokens[index])
         if _has_two_brackets(source, index):
             found.append(
-                f"{place}: {name}<<…>> is no launch: it takes three brackets on each side, "
+                f"{place}: {name}<<…>> is not a launch: a launch has three brackets on each side, "
                 f"{name}<<<grid, block>>>(…)."
             )
         elif _is_plain_call(source, index):
             found.append(
-                f"{place}: {name} is called without its blocks and threads: launch a kernel by "
+                f"{place}: {name} is called without its blocks and threads: launch a kernel with "
                 f"{name}<<<grid, block>>>(…)."
             )
     return tuple(found[:MAX_FOUND])

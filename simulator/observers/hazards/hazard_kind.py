@@ -136,7 +136,7 @@ class HazardKind(StrEnum):
                 "not name it, lane {lane}.",
                 WarpFaultReason.MISSING_LANE: THREAD + " waits in {function} for lane {other}, "
                 "which its mask names but which does not call {function} with the same mask: the "
-                "result is undefined. Call it where all lanes of the mask come, or name only "
+                "result is undefined. Call it where all lanes of the mask arrive, or name only "
                 "those that do.",
             },
             {"": "Name the lanes that call in the mask"},
@@ -159,7 +159,7 @@ class HazardKind(StrEnum):
                 "variable": THREAD + " reads {variable}, which has no value yet.",
                 "cell": THREAD + " reads {cell}, a {space} cell that has no value yet.",
             },
-            {"": "Give the value before it is read"},
+            {"": "Set a value before it is read"},
         ),
     )
 

@@ -47,7 +47,7 @@ def race_message(
     if during_copy:
         between = "and the copy has not been waited for"
     if of_one_block:
-        between = "and an atomic with _block in its name is none for the threads of other blocks"
+        between = "and an atomic with _block in its name is not atomic for other blocks"
     thread = f"thread {format_index(example.thread, launch.block)}"
     first, second = (thread, other) if example_is_first else (other, thread)
     return kind.sentence(
@@ -130,8 +130,8 @@ def ended_threads_note(barrier: Barrier, block: Dim3, launch: Launch, ended: int
     """A barrier that `ended` of a block's threads do not reach: they end without it."""
     return (
         f"line {barrier.span.line}: {ended} of the {launch.threads} threads of block "
-        f"{format_index(block, launch.grid)} end without this {barrier.function}(). A GPU "
-        "does not wait for them, but CUDA asks that all threads reach a barrier or none."
+        f"{format_index(block, launch.grid)} end without this {barrier.function}(). A GPU does not "
+        "wait for them, but CUDA requires that all threads reach a barrier or none."
     )
 
 
@@ -152,8 +152,7 @@ def same_value_note(
     )
     return (
         f"{'line' if lines[0] == lines[1] else 'lines'} {numbers}: threads {threads} store the "
-        f"same value in {cell} with nothing that orders them; whichever is last, the value is the "
-        "same."
+        f"same value in {cell} in no certain order; the value is the same whichever is last."
     )
 
 
@@ -174,7 +173,7 @@ def witness_sentence(witness: Witness, launch: Launch, read_line: int | None) ->
             f"{witness.output} becomes {_format(witness.value)} instead of "
             f"{_format(witness.value_against)}"
         )
-    end = "" if witness.against == Schedule.LOCKSTEP else ", as it is the other way round"
+    end = "" if witness.against == Schedule.LOCKSTEP else ", which it has in the opposite order"
     return f"With {order}, {', and '.join(differences)}{end}."
 
 

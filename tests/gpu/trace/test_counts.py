@@ -64,7 +64,7 @@ def test_one_sentence_has_the_counts_that_differ(trace: Trace, base: Trace, coun
 def test_where_counts_and_clock_do_not_go_together_it_says_why() -> None:
     sentence = explain(TRANSPOSED, PADDED)  # counted 33 and 2 wavefronts for each k
     assert sentence.startswith(
-        "Counted, the wavefronts differ 16.5 times, by the GPU's own counters "
+        "Counted, the wavefronts differ by a factor of 16.5, by the GPU's own counters "
     )
     assert sentence.endswith(": the compiler merges loads of neighbouring words.")
     slower = replace(TRANSPOSED, phases=tuple(
@@ -75,15 +75,15 @@ def test_where_counts_and_clock_do_not_go_together_it_says_why() -> None:
     same_counts = replace(PADDED, phases=tuple(
         replace(one, cycles=3 * one.cycles) for one in PADDED.phases
     ))  # fmt: skip
-    assert explain(same_counts, PADDED) == "What is counted does not explain all of it."
+    assert explain(same_counts, PADDED) == "The counts do not explain all of it."
     # Without the GPU's own counters nobody knows what the compiler merged.
     unknown = replace(slower, kernel="transposed:TILE=16", phases=tuple(
         replace(one, cycles=1.4 * 2064) if one.name == "inner loop" else replace(one, cycles=100.0)
         for one in TRANSPOSED.phases
     ))  # fmt: skip
     assert explain(unknown, replace(PADDED, kernel="padded:TILE=16")) == (
-        "Counted, the wavefronts differ 4.5 times: while a warp waits for them, others compute, "
-        "which hides a part."
+        "Counted, the wavefronts differ by a factor of 4.5: while a warp waits for them, "
+        "others compute, which hides a part of the wait."
     )
 
 

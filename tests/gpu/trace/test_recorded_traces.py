@@ -73,8 +73,8 @@ COLUMNS = {name: [1] if NAMES.index(name) < 5 else [] for name in NAMES}
     ("content", "sentence"),
     [
         (b"{}", "cannot be unpacked"),
-        (lzma.compress(b"{"), "This is no JSON"),
-        (lzma.compress(b'{"format": 2}'), "no recording of format 1"),
+        (lzma.compress(b"{"), "This is not JSON"),
+        (lzma.compress(b'{"format": 2}'), "not a recording of format 1"),
         (lzma.compress(b'{"format": 1, "recorded": "2026-01-02T00:00:00+00:00"}'), "lacks device"),
         (packed(traces=[{"blocks": {}}]), "blocks lacks x"),
         (packed(traces=[{"blocks": COLUMNS | {"life": []}}]), "lacks kernel"),

@@ -23,7 +23,7 @@ def test_a_trace_is_a_table_an_object_and_a_file(
     assert "inner loop" in printed
     assert "2,064" in printed
     assert "takes 1.06 times as long; its C has the same bits" in printed
-    assert "4.0% less than a block's lifetime: they do not tell it all" in printed
+    assert "4.0% less than a block's lifetime: they do not account for all of it" in printed
     assert printed.endswith("Half of it.\n")
     events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     assert {"copy", "inner loop", "block (1, 0)"} <= {one["name"] for one in events}

@@ -297,11 +297,11 @@ def test_banks_are_idle_that_no_word_of_the_request_is_in(kernel: str, tile: int
     assert count or (kernel, tile) != ("transposed", 32)
 
 
-def test_a_step_that_asks_nothing_of_shared_memory_says_so() -> None:
+def test_a_step_that_does_not_access_shared_memory_says_so() -> None:
     lecture = of_query(BANKS, kernel="naive", M=4, N=4, K=4)
     for step in lecture.steps:
         text = text_of(lecture, step, BanksStage)
-        assert text == "This step asks nothing of shared memory."
+        assert text == "This step does not access shared memory."
         assert marks(lecture, step) == []
 
 

@@ -30,7 +30,7 @@ def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> t
             return _stray(model, wrong)
         case Fault.UNSET:
             read = f"⚠ reads {_cell(model, wrong)}, which has no value yet"
-            here = f"{read}: here {number(wrong.value)}, but anything on a GPU"
+            here = f"{read}: here {number(wrong.value)}, on a GPU it may be anything"
             return _with_right(model, (here, read, "⚠ reads what has no value"), wrong)
         case Fault.VALUE if wrong.is_load:
             read = f"⚠ reads {number(wrong.value)}"
@@ -45,12 +45,12 @@ def _outside(model: SceneModel, wrong: WrongAccess) -> tuple[str, ...]:
     where = f"{array}[{wrong.cell}], but {array} has {wrong.size} elements"
     if not wrong.is_load:
         return (
-            f"⚠ writes {where}: here the store is dropped, a GPU overwrites what lies there.",
+            f"⚠ writes {where}: here the store is dropped, but a GPU overwrites what lies there.",
             f"⚠ writes {where}: the store is dropped.",
         )
     read = f"⚠ reads {where}"
     return (
-        f"{read}: here {number(wrong.value)}, but anything on a GPU{_instead(model, wrong)}.",
+        f"{read}: here {number(wrong.value)}, on a GPU it may be anything{_instead(model, wrong)}.",
         f"{read}: here {number(wrong.value)}{_instead(model, wrong)}.",
         f"{read}: here {number(wrong.value)}.",
     )
@@ -90,7 +90,7 @@ def _with_right(
         thread = f"thread {format_index(unravel(wrong.writer, block), block)}"
         why = f", which {thread} {wrong.fate}" if belongs else f"; {thread} writes it later"
     elif not belongs:
-        why = ", and nobody writes it later"
+        why = ", and no thread writes it later"
     return (
         *(f"{read}{belongs}{why}." for read in readings),
         *(f"{read}{belongs}." for read in readings if why),
