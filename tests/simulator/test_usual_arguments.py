@@ -23,13 +23,13 @@ USUAL = {
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_usual_arguments_are_taken(name: str) -> None:
+def test_usual_arguments_are_assumed(name: str) -> None:
     template, parameters, expected = USUAL[name]
     body = "{ y(1, 2); }" if ", W y" in parameters else "{ x[0] = 1; }"
     text = f"{ADD}template <{template}> __global__ void k(float* x{parameters}) {body}"
     kernel = compile_kernel(text)
     assert kernel.template == expected
-    assert f"k<{', '.join(expected)}> is taken" in kernel.notes[0]
+    assert f"k<{', '.join(expected)}> is assumed" in kernel.notes[0]
 
 
 def test_an_explicit_instantiation_says_the_arguments() -> None:

@@ -74,7 +74,7 @@ HOSTILE = {
     "nested": (b"[" * 1_000_000, "not JSON"),
     "a list": (b"[]", "The file of progress is wrong: expected object"),
     "no exercises": (b'{"format": 1}', "lacks exercises"),
-    "another format": (b'{"format": 2, "exercises": {}}', "has format 2; this reads 1"),
+    "another format": (b'{"format": 2, "exercises": {}}', "has format 2; this version reads 1"),
     "a number as text": (file(text=7), r"exercises.*text is wrong: expected str"),
     "a word as solved": (file(solved="yes"), r"solved is wrong: expected bool"),
     "a fraction of hints": (file(hints=1.5), r"hints is wrong: expected int"),
