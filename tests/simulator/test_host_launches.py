@@ -250,7 +250,7 @@ def test_what_cannot_be_deduced_is_as_usual(body: str) -> None:
     text = f"template <typename T> __global__ void k(T* x, T* y) {{}}\nint main() {{ {body} }}"
     kernel = compile_kernel(text)
     assert kernel.template == ("float",)
-    assert "what T of k is: k<float> is taken" in kernel.notes[0]
+    assert "what T of k is: k<float> is assumed" in kernel.notes[0]
 
 
 def test_launches_that_differ_are_asked_for() -> None:
