@@ -246,7 +246,7 @@ def views() -> Iterator[tuple[str, View]]:
     ascending = View(user_kernel=TILED, schedule=Schedule.ASCENDING)
     yield "own: a tiled product, 12 times, warp by warp", ascending
     yield (
-        "own: that, each side without another barrier",
+        "own: that, a different barrier removed on each side",
         replace(
             ascending, edits=("first-barrier",),
             comparison=ComparedScene(USER_KERNEL, (), ("second-barrier",), Schedule.DESCENDING),
