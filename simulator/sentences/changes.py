@@ -30,7 +30,7 @@ def add_barrier(call: str, line: int, is_loop: bool, race: tuple[int, int] | Non
 
 def start(name: str, line: int) -> Words:
     """A value for a variable that has none."""
-    return f"Start {name} with 0 on line {line}.", "It is read before it has a value."
+    return f"Set {name} to 0 on line {line}.", "It is read before it has a value."
 
 
 def round_up(change: str, size: str, tile: str, line: int) -> Words:
@@ -50,14 +50,14 @@ def round_up_warps(change: str, line: int) -> Words:
 def write_guard(change: str, was: str, line: int) -> Words:
     """Another size, or another comparison, in a guard."""
     return f"Write `{change}` instead of `{was}` on line {line}.", (
-        "The guard checks a different edge."
+        "The present guard checks another edge."
     )
 
 
 def write_size(size: str, was: str, whole: str, line: int) -> Words:
     """Another size in an index."""
     return f"Write {size} instead of {was} in `{whole}` on line {line}.", (
-        "That is the length of another array's rows."
+        f"{was} is the length of another array's rows."
     )
 
 
@@ -71,7 +71,9 @@ def swap_axes(names: Sequence[str], lines: Sequence[int]) -> Words:
 
 def write_axis(change: str, was: str, line: int) -> Words:
     """An index along the other axis."""
-    return f"Write `{change}` for `{was}` on line {line}.", "It is the index along the other axis."
+    return f"Write `{change}` instead of `{was}` on line {line}.", (
+        f"`{was}` is the index along the other axis."
+    )
 
 
 def widen(left: str, right: str, line: int, passes_at: tuple[str, int] | None) -> Words:

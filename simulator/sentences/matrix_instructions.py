@@ -44,8 +44,8 @@ def matrix_spoken(formatter: ExpressionFormatter, call: Call) -> tuple[str, ...]
     multiplies = f"multiplies {m} × {k} by {k} × {n} with its warp, on the tensor core"
     result = _first(formatter, call)
     return (
-        f"{multiplies}, and adds the sums: its first, row {rows[lane, 0]} and column "
-        f"{columns[lane, 0]} of the tile, is now {result}",
+        f"{multiplies}, and adds the products to its sums: the first of these, at row "
+        f"{rows[lane, 0]} and column {columns[lane, 0]} of the tile, is now {result}",
         f"{multiplies}: its first sum is now {result}",
         multiplies,
     )

@@ -37,12 +37,12 @@ def not_judged(seconds: float) -> str:
 
 def renamed(roles: str) -> str:
     """A product one of whose sizes the kernel calls what others call another."""
-    return f"Here {roles} of the kernel: A is M x K, B is K x N."
+    return f"The kernel has other names for the sizes: {roles}. A is M x K, B is K x N."
 
 
 def role(name: str, what: str) -> str:
-    """What a task's array or size is in the kernel."""
-    return f"{name} is {what}"
+    """What a task's size is called in the kernel."""
+    return f"our {name} is its {what}"
 
 
 # Results ------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def wrong_cell(
     place: str, value: object, expected: object, wrong: int, cells: int, order: str
 ) -> str:
     """The first wrong cell of an array, of which `wrong` of all cells are."""
-    of_all = f"{wrong:,} of {cells:,} cells are wrong" if wrong > 1 else "Only it is wrong"
+    of_all = f"{wrong:,} of {cells:,} cells are wrong" if wrong > 1 else "It is the only wrong cell"
     return (
         f"{place} is {format_number(value)}, and should be {format_number(expected)}. {of_all}, "
         f"with the warps in {order} order."
@@ -147,8 +147,8 @@ MENDS = {
     "registers": "their registers fill it: fewer values per thread leave room for more",
 }
 UNKNOWN = (
-    "from shared memory and threads alone; only NVIDIA's compiler knows its registers, and "
-    "requirements-compiler.txt installs that"
+    "from shared memory and threads alone; only NVIDIA's compiler knows how many registers the "
+    "kernel needs, and requirements-compiler.txt installs that"
 )
 COALESCE = "Let neighbouring threads take neighbouring elements."
 
@@ -208,7 +208,7 @@ UNCHECKED = "It runs without hazards. Say what it should compute, and its result
 
 def filled_by_places(name: str, is_shuffled: bool, arrays: Sequence[str]) -> str:
     """Why an array holds no random digits: its values pick the cells of others."""
-    held = "each number from 0 on once" if is_shuffled else "0, 1, 2, …"
+    held = "the numbers from 0 on, each once" if is_shuffled else "0, 1, 2, …"
     return f"{name} was filled with {held}, since its values are places in {joined(arrays)}."
 
 
@@ -216,7 +216,8 @@ def places_drawn(line: int, array: str, sources: Sequence[str]) -> str:
     """A kernel with hazards that its inputs may cause: which cell is accessed was drawn."""
     held = f"what {joined(sources)} {'holds' if len(sources) == 1 else 'hold'}"
     return (
-        f"Which cell of {array} line {line} accesses comes from {held}, and that was drawn here: "
+        f"The values of {joined(sources)} decide which cell of {array} is accessed on line {line}, "
+        f"and here {joined(sources)} {'was' if len(sources) == 1 else 'were'} filled at random: "
         "whether threads meet in a cell, or miss the array, says nothing about the kernel. Choose "
         f"{held} under Launch."
     )
@@ -279,9 +280,11 @@ def computes_instead(title: str, task: str) -> str:
 
 def asks_for_cells(arrays: Sequence[str]) -> str:
     """A question about the arrays whose size nothing tells."""
+    is_one = len(arrays) == 1
     return (
-        f"How many cells {'has' if len(arrays) == 1 else 'have'} {joined(arrays)}? The code does "
-        "not say, so here it has as many as the kernel touches. Give the number, and accesses "
+        f"How many cells {f'does {arrays[0]}' if is_one else f'do {joined(arrays)}'} have? The "
+        f"code does not say, so {'it' if is_one else 'each'} has as many here as the kernel "
+        "touches. Give the number, and accesses "
         "beyond it will be reported."
     )
 

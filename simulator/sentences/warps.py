@@ -61,7 +61,7 @@ def _cost(request: Request) -> str:
     if access.space is MemorySpace.GLOBAL:
         sectors = f"{request.moved_sectors} sector" + ("s" if request.moved_sectors != 1 else "")
         if request.repeated_sectors:
-            sectors += f", {request.repeated_sectors} of them again"
+            sectors += f", {request.repeated_sectors} of which it had already fetched"
         return f"{text}{sectors}, {request.useful_bytes} of {request.fetched_bytes} bytes used"
     waves = f"{request.wavefront_count} wavefront" + ("s" if request.wavefront_count != 1 else "")
     if request.degree > 1:
@@ -72,7 +72,7 @@ def _cost(request: Request) -> str:
 
 
 def _costs_of_constants(step: Step, number: int) -> list[str]:
-    """What a warp's loads from constant memory cost: a turn for each address that lanes differ in.
+    """What a warp's loads from constant memory cost: a pass for each address that lanes differ in.
 
     CUDA C++ Programming Guide, Device Memory Accesses, Constant Memory.
     """
@@ -81,9 +81,9 @@ def _costs_of_constants(step: Step, number: int) -> list[str]:
         asking = (access.active & access.in_bounds)[lanes]
         if access.space is not MemorySpace.CONSTANT or not asking.any():
             continue
-        turns = np.unique(access.offsets[lanes][asking]).size
-        cost = "one value for all, 1 turn" if turns == 1 else (
-            f"{turns} addresses, one after another, {turns} turns"
+        passes = np.unique(access.offsets[lanes][asking]).size
+        cost = "one value for all, 1 pass" if passes == 1 else (
+            f"{passes} addresses, one after another, {passes} passes"
         )  # fmt: skip
         found.append(f"reads {access.name}, constant memory: {cost}")
     return found

@@ -248,8 +248,8 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     "mma": (
         product("mma.m16n8k8.tf32"), "mma.sync",
-        "multiplies 16 × 8 by 8 × 8 with its warp, on the tensor core, and adds the sums: its "
-        "first, row 1 and column 2 of the tile, is now 1.",
+        "multiplies 16 × 8 by 8 × 8 with its warp, on the tensor core, and adds the products "
+        "to its sums: the first of these, at row 1 and column 2 of the tile, is now 1.",
     ),
     "copy": (
         '__shared__ float s[64]; asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"'

@@ -313,9 +313,7 @@ def test_two_warps_that_store_one_tile_are_a_race() -> None:
     body = f"{SUMS} c; wmma::fill_fragment(c, float(threadIdx.x / 32)); {store}"
     messages = hazards(body, block=64)
     assert len(messages) == 1
-    assert (
-        "thread (32, 0) writes it in block (0, 0), with no __syncthreads() between" in messages[0]
-    )
+    assert "thread (32, 0) writes it on line" in messages[0]
     assert not hazards(body, block=32)
     assert len(hazards(f"float* at = x; {body.replace('(x', '(at')}", block=64)) == 1
 

@@ -70,7 +70,7 @@ def test_what_blocks_do_before_and_after_it(body: str, kinds: set[str]) -> None:
 
 def test_a_block_that_ends_without_it_is_named() -> None:
     (hazard,) = run("if (blockIdx.x == 2) return; grid.sync();").hazards
-    assert "block (2, 0) ends without sync() of the grid" in hazard.message
+    assert "block (2, 0) ends without reaching the grid's sync()" in hazard.message
 
 
 def test_blocks_meet_at_two_places_and_at_barriers_of_their_own() -> None:

@@ -250,8 +250,10 @@ def test_a_race_between_blocks_is_mended_by_no_barrier() -> None:
     )
     assert verdict.state is State.HAZARD
     assert verdict.repair is None
-    assert verdict.next_step.startswith("Blocks run in no order: let them write to another array")
-    assert "line 2: another block reads a[1] and line 3" in verdict.next_step
+    assert verdict.next_step.startswith(
+        "Blocks run in no fixed order: let them write to another array"
+    )
+    assert "line 2: another block reads a[1], and thread (1, 0)" in verdict.next_step
 
 
 def test_a_hazard_names_a_launch_that_shows_it() -> None:
@@ -414,10 +416,12 @@ SCATTER = by_element("const float* x, const int* perm, float* y", "y[perm[i]] = 
     ("text", "note"),
     [
         (SCATTER,
-         "perm was filled with each number from 0 on once, since its values are places in y."),
+         "perm was filled with the numbers from 0 on, each once, since its values are "
+         "places in y."),
         (by_element("const int* x, const int* flags, const int* before, int* y",
                     "int place = before[i]; if (flags[i]) *(y + place) = x[i];"),
-         "before was filled with each number from 0 on once, since its values are places in y."),
+         "before was filled with the numbers from 0 on, each once, since its values are "
+         "places in y."),
         (by_element("const int* keys, int* starts, int* y",
                     "y[atomicAdd(&starts[keys[i]], 1)] = keys[i];"),
          "starts was filled with 0, 1, 2, …, since its values are places in y."),
@@ -444,7 +448,8 @@ def test_places_that_no_drawing_makes_right_are_no_fault() -> None:
     assert verdict.state is State.UNCHECKED
     assert not verdict.hazards
     assert verdict.next_step.startswith(
-        "Which cell of y line 3 accesses comes from what starts and x hold, and that was drawn here"
+        "The values of starts and x decide which cell of y is accessed on line 3, and "
+        "here starts and x were filled at random"
     )
 
 

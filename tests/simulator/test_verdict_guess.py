@@ -375,7 +375,7 @@ def test_rows_that_are_bytes_apart_have_room() -> None:
     user_kernel = UserKernel(PITCHED, "add", guessed(PITCHED))
     verdict = judge(user_kernel, compile_kernel(PITCHED))
     assert verdict.state is State.UNCHECKED, verdict.next_step
-    assert "How many cells have A, B and C?" in verdict.next_step
+    assert "How many cells do A, B and C have?" in verdict.next_step
     known = tuple(replace(one, is_seen=False) if isinstance(one, ArrayArgument) else one
                   for one in user_kernel.form.arguments)  # fmt: skip
     verdict = judge(
@@ -718,9 +718,10 @@ def test_a_wrong_product_that_is_another_one_says_which(left: str, right: str, n
 
 def test_a_kernel_that_names_its_sizes_otherwise_is_told_so() -> None:
     assert judged(RIGHT_ONES["a is m x n"]).notes == (
-        "Here M is m, N is k, K is n of the kernel: A is M x K, B is K x N.",
+        "The kernel has other names for the sizes: our M is its m, our N is its k, our K is its n. "
+        "A is M x K, B is K x N.",
     )
-    assert not [note for note in judged(RIGHT_ONES["factors"]).notes if "Here M is" in note]
+    assert not [note for note in judged(RIGHT_ONES["factors"]).notes if "other names" in note]
 
 
 TILES = """#include <mma.h>

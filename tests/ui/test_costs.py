@@ -130,7 +130,7 @@ def test_a_copy_to_padded_rows_moves_sectors_again() -> None:
     ]
     assert (load.moved_sectors, load.repeated_sectors, len(load.sectors)) == (18, 2, 16)
     said = " ".join(narrate.warp(recording, step, 0)[0] for step in recording.steps)
-    assert "18 sectors, 2 of them again" in said
+    assert "18 sectors, 2 of which it had already fetched" in said
     assert int(add_up_costs(recording).sectors[-1]) == 18
 
 

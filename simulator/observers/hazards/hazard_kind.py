@@ -44,13 +44,13 @@ THREAD = "line {line}: thread {thread} of block {block}"
 def _race(first: AccessKind, second: AccessKind) -> Entry:
     return Entry(
         {
-            "": f"line {{line}}: {{first}} {VERBS[first]} {{cell}} and line {{second_line}}: "
-            f"{{second}} {VERBS[second]} it in block {{block}}, {{between}}."
+            "": f"line {{line}}: {{first}} {VERBS[first]} {{cell}}, and {{second}} {VERBS[second]} "
+            "it on line {second_line}{between}."
         },
         {
             "": "Let the threads wait for each other between these accesses",
-            "blocks": "Blocks run in no order: let them write to another array, or do what comes "
-            "after in a second launch",
+            "blocks": "Blocks run in no fixed order: let them write to another array, or do what "
+            "comes after in a second launch",
             "shared": "Put a __syncthreads() between {accesses}",
         },
         race=(first, second),
@@ -118,8 +118,8 @@ class HazardKind(StrEnum):
             {
                 "": "line {line}: {function}() is reached by only {arrived} of the {threads} "
                 "threads of block {block}; thread {thread} does not reach it.",
-                "block": "line {line}: block {block} ends without sync() of the grid, at which "
-                "other blocks wait for it.",
+                "block": "line {line}: block {block} ends without reaching the grid's sync(), "
+                "where other blocks wait for it.",
             },
             {"": "Let all threads of a block reach the barrier"},
             Mark.MISSING_THREADS,
@@ -139,7 +139,7 @@ class HazardKind(StrEnum):
                 "result is undefined. Call it where all lanes of the mask arrive, or name only "
                 "those that do.",
             },
-            {"": "Name the lanes that call in the mask"},
+            {"": "In the mask, name the lanes that make the call"},
         ),
     )
     ABSENT_LANE = (

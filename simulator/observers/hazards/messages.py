@@ -35,24 +35,29 @@ def race_message(
     the two accesses. during_copy: the first is an asynchronous copy that is not yet waited for.
     of_one_block: both are atomics of two blocks, one of them for the threads of its block alone.
     """
+    own_block = f" of block {format_index(example.block, launch.grid)}"
+    thread = f"thread {format_index(example.thread, launch.block)}"
     if example.other_block == example.block:
         other = f"thread {format_index(example.other_thread, launch.block)}"
         call = "__syncwarp" if example.within_warp else "__syncthreads"
-        between = f"with no {call}() between them"
+        between = f", with no {call}() between them"
     else:
         other = "another block"
         if example.other_block is not None:
             other = f"a thread of block {format_index(example.other_block, launch.grid)}"
-        between = "and blocks run in no order"
+        between = "; blocks run in no fixed order"
     if during_copy:
-        between = "and the copy has not been waited for"
+        between = "; the copy has not been waited for"
     if of_one_block:
-        between = "and an atomic with _block in its name is not atomic for other blocks"
-    thread = f"thread {format_index(example.thread, launch.block)}"
+        between = "; an atomic with _block in its name is not atomic for other blocks"
     first, second = (thread, other) if example_is_first else (other, thread)
+    if example_is_first or example.other_block == example.block:
+        first += own_block
+    else:
+        second += own_block
     return kind.sentence(
         line=lines[0], first=first, cell=cell, second_line=lines[-1], second=second,
-        block=format_index(example.block, launch.grid), between=between,
+        between=between,
     )  # fmt: skip
 
 

@@ -84,16 +84,16 @@ def test_a_loop_that_some_lanes_leave_parts_a_warp_and_one_that_all_leave_does_n
 
 
 @pytest.mark.parametrize(
-    ("index", "turns"), [("0", 1), ("threadIdx.x", 32), ("threadIdx.x / 8", 4)]
+    ("index", "passes"), [("0", 1), ("threadIdx.x", 32), ("threadIdx.x / 8", 4)]
 )
-def test_a_warp_says_what_constant_memory_costs_it(index: str, turns: int) -> None:
+def test_a_warp_says_what_constant_memory_costs_it(index: str, passes: int) -> None:
     text = (
         f"__constant__ float w[32];\n__global__ void k(float* x) {{ x[threadIdx.x] = w[{index}]; }}"
     )
     recording = record(*launch_text(text, x=np.zeros(32, np.float32)))
     [words] = {narrate.warp(recording, step, 0)[0] for step in recording.steps}
-    assert f"{turns} turn" in words
-    assert ("one value for all" in words) == (turns == 1)
+    assert f"{passes} pass" in words
+    assert ("one value for all" in words) == (passes == 1)
 
 
 @pytest.mark.parametrize("kernel", ["naive", "uncoalesced", "tiled"])
