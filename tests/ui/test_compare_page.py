@@ -105,12 +105,15 @@ def test_two_recorded_kernels_are_compared_in_a_sentence(monkeypatch: pytest.Mon
     )
     ms = {kernel.name: kernel.ms or 0.0 for kernel in comparison.kernels}
     page = without(monkeypatch, "")
-    assert sentence(page).startswith(f"**tiled is {ms['naive'] / ms['tiled']:.2f} × naive**")
+    assert sentence(page).startswith(
+        f"**tiled runs at {ms['naive'] / ms['tiled']:.2f} × the speed of naive**"
+    )
     page.selectbox(key="recorded_compared").select("registers").run()
     page.selectbox(key="recorded_base").select("tiled:TILE=32").run()
     assert not page.exception
     ratio = ms["tiled:TILE=32"] / ms["registers"]
-    assert sentence(page).startswith(f"**registers is {ratio:.2f} × tiled with TILE 32**")
+    compared = f"**registers runs at {ratio:.2f} × the speed of tiled with TILE 32**"
+    assert sentence(page).startswith(compared)
     assert {"registers", "tiled, TILE 32"} <= set(speeds(page)["Kernel"])
 
 
@@ -178,7 +181,7 @@ def test_a_size_with_few_rows_or_columns_shows_the_kernel_for_it(
     assert not page.exception
     assert page.selectbox(key="recorded_few_compared").value == kernel
     assert kernel in list(speeds(page)["Kernel"])
-    assert any(text.value.startswith(f"**{kernel} is ") for text in page.markdown)
+    assert any(text.value.startswith(f"**{kernel} runs at ") for text in page.markdown)
 
 
 def test_the_page_says_why_counters_differ(monkeypatch: pytest.MonkeyPatch) -> None:

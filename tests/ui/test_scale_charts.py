@@ -147,8 +147,8 @@ def test_what_is_lost_are_waves_and_moves(scaling: Scaling) -> None:
     blocks = (16384 // 128) * (16384 // 256)
     one, two = -(-blocks // 132), -(-blocks // 2 // 132)
     assert bars.explain_loss(scaling, 2) == (
-        f"A GPU runs 132 blocks at a time. One GPU takes {one} waves, each of 2 GPUs {two}: by its "
-        f"waves the product can be {one / two:.2f} times as fast. With every "
+        f"A GPU runs 132 blocks at a time. One GPU takes {one} waves, each of 2 GPUs {two}: "
+        f"counted in waves, the product can be at most {one / two:.2f} times as fast. With every "
         "piece in place from the beginning the product takes 40.0 ms: moving them costs 25%; "
         "a GPU multiplies meanwhile."
     )

@@ -98,7 +98,7 @@ def test_sizes_and_gpus_are_never_mixed(folder: Path) -> None:
     ("tab", "sentence"),
     [
         (PLACES, "A bar is a block, from its start to its end"),
-        (WAVES, "The chooser counts 1 wave of 264 places, which is 97% full"),
+        (WAVES, "counts 1 wave of 264 places, which is 97% full"),
         (COUNTS, "warps of a multiprocessor want"),
         (NUMBERS, ""),
     ],

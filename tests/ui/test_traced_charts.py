@@ -66,7 +66,7 @@ def test_tiles_of_any_size_are_at_one_scale() -> None:
     ("changes", "sentence"),
     [
         ({}, r"took 1.06 times as long .* has the bits .* within 0.4%\."),
-        ({"ratio": 1.31}, r"took 1.06 to 1.31 times .* Of padded with TILE 32 that is more"),
+        ({"ratio": 1.31}, r"took 1.06 to 1.31 times .* For padded with TILE 32 it is more"),
         ({"same_bits": False}, "C of padded with TILE 32 has different bits"),
         ({"sum_error": -0.041}, r"do not add up .*: padded with TILE 32 -4.1%\."),
     ],
@@ -144,7 +144,10 @@ def test_waves_and_tail_are_told() -> None:
         "4,096 blocks on 132 of 132 multiprocessors, up to 2 at once on each** (traced, 1.19"
         in sentence
     )
-    assert "A place had 15 to 16 blocks one after another." in sentence
+    assert (
+        "A place, room for one block on a multiprocessor, had 15 to 16 blocks one after another."
+        in sentence
+    )
     assert "one wave" in traced_blocks.explain_blocks(launched(TILED, 132))
 
 
@@ -164,7 +167,7 @@ def test_the_choosers_waves_are_its_tables_or_its_rule() -> None:
     )
     sentence = traced_blocks.explain_running(launch, planned)
     assert "16 waves of 264 places, the last one 52% full: 1,327 µs" in sentence
-    assert "is the plan's error" in sentence
+    assert "is the chooser's error" in sentence
     measured, chooser = traced_blocks.draw_running(launch, planned).data
     assert max(measured.y) == pytest.approx(264)
     assert max(chooser.x) == pytest.approx(16 * 1000 * pace.time(2, 2048))
@@ -184,7 +187,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     together, stores, merged, _ = traced_counts.explain(found, one, base)
     assert together.endswith("They go together.")
     assert "a warp goes on as soon as it has asked for a store" in stores
-    assert "merges loads" in merged
+    assert "merges a thread's loads" in merged
     # 32 warps, 26% of 1,056 wavefronts and 33 of the copy
     assert "the 32 warps of a multiprocessor want 9,842 in the 10,036 cycles" in merged
     ring = next(one for one in traced_counts.draw_compared(found).data if "simulator" in one.name)

@@ -255,8 +255,10 @@ def test_a_kernel_of_ones_own_has_itself_beside_it() -> None:
     view = sound(session)
     assert view.comparison == ComparedScene("own", (), (), Schedule.LOCKSTEP)
     assert len(load_pairs(view)) == len(load_recording(recording_key(view)).steps)
-    control(session.checkbox, "Right: Remove the first barrier").check().run()
-    control(session.selectbox, "Right: the block's warps run").set_value(Schedule.DESCENDING).run()
+    control(session.checkbox, "Right scene: Remove the first barrier").check().run()
+    control(session.selectbox, "Right scene: the block's warps run").set_value(
+        Schedule.DESCENDING
+    ).run()
     view = sound(session)
     assert view.comparison == ComparedScene("own", (), ("first-barrier",), Schedule.DESCENDING)
     assert view.edits == ()

@@ -212,7 +212,8 @@ def show_tables(comparison: Comparison) -> None:
     st.caption(
         "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
         "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
-        "an element divided by the typical size of one, and the norm of all errors divided by C's; "
+        "an element divided by the typical size of an element, and the norm of all errors divided "
+        "by the norm of C; "
         "bound: the largest error that rounding explains for this K. GB/s counts A and B read once "
         "and C written once."
     )
@@ -234,7 +235,7 @@ def show_counters(comparison: Comparison, builds: counters.Builds, pair: Pair, k
     if not counters.profiled_kernels(comparison):
         st.markdown(
             "No hardware counters were read in this run. `python -m gpu record` reads them where "
-            "NVIDIA's profiler `ncu` is installed and may count."
+            "NVIDIA's profiler `ncu` is installed and has permission to read them."
         )
         return
     for count in counters.COUNTS:
@@ -300,7 +301,8 @@ def _of_one_warp(best: Ceilings) -> str:
     if not (best.tf32_group_tflops and best.tf32_tflops and best.half_tflops):
         return ""
     return (
-        " Tensor cores are given instructions of four warps; those of one warp reach "
+        " These rates are of instructions that four warps issue together; those of a single "
+        "warp reach "
         f"{best.tf32_tflops:,.0f} TFLOP/s in TF32 and {best.half_tflops:,.0f} in half precision."
     )
 
@@ -353,7 +355,8 @@ def show_scaling(run: RecordedScaling) -> None:
     st.caption(
         "Medians of at least 20 products in turn, by the host's clock until every GPU has "
         "finished; the spread is the 20th to 80th percentile. Alone: our kernel on one GPU; ideal: "
-        "its time divided by the number of GPUs. cuBLASXt has its matrices on the first GPU."
+        "its time divided by the number of GPUs. cuBLASXt, NVIDIA's cuBLAS for "
+        "several GPUs, has its matrices on the first GPU."
         + (f" A copy from one GPU to the next goes at {link:.0f} GB/s." if link else "")
     )
 
@@ -369,7 +372,8 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
     st.caption(
         "A mark is a shape, larger for more work; blue is faster than cuBLAS, orange slower. The "
         "kernel for each shape was chosen by times of waves that were measured beforehand, and its "
-        "C was verified; its time includes filling C with zeros and copying rows of B."
+        "C was verified; its time includes filling C with zeros, and copying rows of B so "
+        "that each begins at a multiple of 16 bytes."
     )
     by_name = {performance.size_name(shape.size): shape for shape in shapes}
     known = list(by_name)

@@ -231,11 +231,11 @@ def _show_phases(name: str, found: Traced) -> None:
     if name == PHASES:
         figure, alt = traced_phases.draw_phases(shown, text_colour()), traced_phases.describe_phases
         caption = (
-            f"{'All at one scale: a' if len(shown) > 1 else 'A'} row is a block's whole life, "
-            "however long it is, and its parts are phases in the order of the code; those of the "
-            "loop over tiles stand for all tiles. Colours are as in the scene's timeline. The wait "
-            "for values from global memory is part of the copying: they must arrive before they "
-            f"can be stored in shared memory. {RATIO}"
+            f"{'Every row has the same length and' if len(shown) > 1 else 'A row'} is a block's "
+            "whole life, however long that was, and its parts are phases in the order of the code; "
+            "those of the loop over tiles stand for all tiles. Colours are as in the scene's "
+            "timeline. The wait for values from global memory is part of the copying: they must "
+            f"arrive before they can be stored in shared memory. {RATIO}"
         )
     else:
         st.markdown(traced_phases.summarize(shown))
@@ -294,7 +294,7 @@ def _show_counts(found: Traced, pair: tuple[Trace, Trace]) -> None:
         if elsewhere:
             st.caption(elsewhere)
     st.caption(
-        "Counted: what a warp asks for each time that it goes through a phase, as the simulator "
+        "Counted: what a warp asks for, whenever it goes through a phase, as the simulator "
         "counts it at the size that was traced. Clocked: the median of the same warps on the GPU. "
         "The same work: the same number of multiply-adds. Traced time divided by plain: "
         + ", ".join(f"{trace_label(trace)} {trace.ratio:.2f} ×" for trace in pair)

@@ -204,9 +204,10 @@ def explain(comparison: Comparison, count: str) -> list[str]:
         most = wider[0]
         sentences.append(
             f"{_list(wider, count)}: **optimised code reads shared memory in wider words**. The "
-            "compiler joins loads of neighbours into one of 64 or 128 bits, which takes fewer "
-            f"wavefronts: for 100 shared loads of the source, {performance.phrase(most.kernel)} "
-            f"runs {100 * (most.share('shared_load_requests') or 0):.0f}."
+            "compiler joins a thread's loads of neighbouring words into one of 64 or 128 bits, "
+            "which takes fewer wavefronts: for 100 shared loads of the source, "
+            f"{performance.phrase(most.kernel)} runs "
+            f"{100 * (most.share('shared_load_requests') or 0):.0f}."
         )
     if uncounted:
         sentences.append(
@@ -238,13 +239,13 @@ def explain_builds(comparison: Comparison, count: str, builds: Builds) -> list[s
     least, most = f"{min(shares):.1%}", f"{max(shares):.1%}"
     counted = least if least == most else f"{least} to {most}"
     sentences = [
-        "With the instructions of the **machine code** instead, as many and as wide as the "
-        f"compiler made them, the hardware counted {counted} of what is predicted."
+        "If the prediction takes the instructions of the **machine code** instead, as many and as "
+        f"wide as the compiler made them, the hardware counted {counted} of it."
     ]
     if any(one.is_least for _, one in known):
-        sentences.append(f"{RETRIES} Of stores, what is predicted is therefore the least.")
+        sentences.append(f"{RETRIES} For stores the prediction is therefore a lower bound.")
     sentences += [
-        f"Of {performance.phrase(kernel)} nothing is predicted for the machine code: "
+        f"Nothing is predicted for the machine code of {performance.phrase(kernel)}: "
         f"{builds[kernel.name].reasons[0]}"
         for kernel, one in made
         if one is None and kernel.name in builds

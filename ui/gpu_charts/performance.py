@@ -323,10 +323,10 @@ def compare_pair(comparison: Comparison, pair: Pair) -> str:
     if not (compared.ms and base.ms):
         return f"{phrase(base if compared.ms else compared)} is not compared: it was not timed."
     ratio = base.ms / compared.ms
-    slower = f", {1 / ratio:.2f} times slower" if ratio < 0.995 else ""
     sentence = (
-        f"**{phrase(compared)} is {format_ratio(ratio)} × {phrase(base)}**{slower}: it takes "
-        f"{format_milliseconds(compared.ms)}, {phrase(base)} {format_milliseconds(base.ms)}."
+        f"**{phrase(compared)} runs at {format_ratio(ratio)} × the speed of {phrase(base)}**: "
+        f"it takes {format_milliseconds(compared.ms)}, {phrase(base)} "
+        f"{format_milliseconds(base.ms)}."
     )
     if compared.element != base.element:
         sentence += f" But {phrase(compared)} multiplies {short_name(compared.element)}, "

@@ -99,8 +99,8 @@ def explain_loss(scaling: Scaling, gpus: int) -> str:
     )
     sentence = (
         f"A GPU runs {scaling.resident_blocks:,} blocks at a time. One GPU takes {alone} waves, "
-        f"each of {gpus} GPUs {each}: by its waves the product can be {alone / each:.2f} times as "
-        "fast."
+        f"each of {gpus} GPUs {each}: counted in waves, the product can be at most "
+        f"{alone / each:.2f} times as fast."
     )
     still = [one for one in scaling.runs if (one.gpus, one.way) == (gpus, Way.IN_PLACE)]
     for one in still:

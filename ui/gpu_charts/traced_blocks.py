@@ -175,14 +175,17 @@ def explain_blocks(launch: Launched) -> str:
         )
         most = launch.waves
         counted = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-        labels.append(f"A place had {counted} blocks one after another.")
+        labels.append(
+            f"A place, room for one block on a multiprocessor, had {counted} blocks one after "
+            "another."
+        )
     tail = placed.length - placed.tail
     empty = 1 - placed.running(placed.tail, placed.length) / launch.places
     idle = 1 - placed.running(0, placed.length) / launch.places
     labels.append(
         "The tail, in which no block is left to begin and some have ended, takes "
         f"{format_percent(tail / placed.length)} of the launch, with {format_percent(empty)} of "
-        f"the places empty; of the whole launch it is {format_percent(idle)}."
+        f"the places empty; over the whole launch {format_percent(idle)} of them are empty."
     )
     return " ".join(labels)
 
@@ -281,7 +284,8 @@ def explain_running(launch: Launched, planned: PlannedWaves) -> str:
     measured = placed.length / 1000
     plural = "s" if count > 1 else ""
     labels = [
-        f"The chooser counts {count:,} wave{plural} of {places:,} places"
+        f"The chooser, the program that picks a kernel for a shape, counts {count:,} "
+        f"wave{plural} of {places:,} places"
         + (
             f", {'the last one' if count > 1 else 'which is'} {format_percent(last / places)} full"
             if last < places
@@ -293,8 +297,8 @@ def explain_running(launch: Launched, planned: PlannedWaves) -> str:
         plain = measured / trace.ratio
         labels.append(
             f"The traced launch took {measured:,.0f} µs, and the plain one, {trace.ratio:.2f} "
-            f"times as fast, would take {plain:,.0f}: {predicted / plain - 1:+.0%} is the plan's "
-            "error."
+            f"times as fast, would take {plain:,.0f}: {predicted / plain - 1:+.0%} is the "
+            "chooser's error."
         )
     else:
         labels.append(

@@ -218,10 +218,11 @@ def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
         left = counted * share / base_share
         size = size_name(one.share_size) if one.share_size else ""
         sentences.append(
-            "The compiler merges loads of neighbours: the hardware counted "
+            "The compiler merges a thread's loads of neighbouring words: the hardware counted "
             f"{format_percent(share)} of the wavefronts that the source asks for, and "
             f"{format_percent(base_share)} of those of {variant_phrase(base.trace.kernel)} (at "
-            f"{size}), which makes {_times(left)} as many."
+            f"{size}), so that it counted "
+            f"{_times(left)} as many for {variant_phrase(one.trace.kernel)}."
         )
     if not is_near(left, clocked):
         sentences.append(_why_rest(left > clocked, one, base))

@@ -159,7 +159,7 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
     slow = [trace for trace in traces if trace.is_disturbed]
     if slow:
         sentences.append(
-            f"Of {_list(slow)} that is more than {MOST_RATIO} times: read its phases as shares of "
+            f"For {_list(slow)} it is more than {MOST_RATIO} times: read its phases as shares of "
             "the slower, traced kernel."
         )
     wrong = [trace for trace in traces if not trace.same_bits]

@@ -263,7 +263,7 @@ def brief_html(rows: LineRows) -> str:
 
 def _place(rows: LineRows) -> str:
     if rows.line is None:
-        return "<p class='place'><b>Of no line</b></p>"
+        return "<p class='place'><b>Instructions that belong to no line</b></p>"
     live = "" if rows.registers is None else f" <small>registers in use: {rows.registers}</small>"
     code = f"<code>{html.escape(rows.source)}</code>"
     return f"<p class='place'><b>Line {rows.line}</b> {code}{live}</p>{band_html(rows)}"

@@ -61,7 +61,7 @@ sizes in the simulator, and says what to do next; no GPU is needed.
 
 **Start from** has exercises with hints, and kernels to change.
 """
-CHANGED = "You have changed the code since then: Check it again."
+CHANGED = "You have changed the code since this check. Check it again."
 LOGGER = logging.getLogger(__name__)
 # Keys of the session state.
 DRAFT, QUERY = "write_draft", "write_query"
@@ -300,7 +300,7 @@ def draw_starts(draft: Draft) -> None:
 def draw_files(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Draw how source is opened and saved, and its link."""
     uploaded = st.file_uploader(
-        "Open a .cu file, with its own headers if it has any, or all of them as a ZIP",
+        "Open a .cu file and its headers, or a ZIP with all the files",
         [*ENDINGS, ZIP],
         accept_multiple_files=True, key=f"open {draft.document.number}", max_upload_size=1,
     )  # fmt: skip

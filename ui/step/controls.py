@@ -59,7 +59,7 @@ STAGE_NAMES = {
 }  # fmt: skip
 WRITE_PAGE = "ui/pages/write.py"
 NOTHING = "None"
-RIGHT = "Right: "  # begins the label of each control of the second scene
+RIGHT = "Right scene: "  # begins the label of each control of the second scene
 
 Text = TypeVar("Text")
 
@@ -359,9 +359,10 @@ def draw_stage(previous: View) -> Held | None:
     chosen = st.selectbox(
         "The chip shows", list(STAGE_NAMES), list(STAGE_NAMES).index(held),
         format_func=STAGE_NAMES.__getitem__, key=control_key(f"stage {held}"),
-        help="+ and - zoom between the grid, the block, the warp and a thread's registers, and the "
-        "chip stays at that level. S keeps what it shows now, or lets it follow the step again. C "
-        "shows the measured cycles of every warp.",
+        help="What the picture of the chip shows. The keys + and - zoom between the grid, the "
+        "block, the warp and a thread's registers, and the picture stays at that level. The key S "
+        "keeps what it shows now, or lets it follow the step again. The key C shows the measured "
+        "cycles of every warp.",
     )  # fmt: skip
     return parse_held(chosen) if chosen else None
 
@@ -372,7 +373,8 @@ def draw_machine_code_switch() -> None:
     before = state.shows_machine_code  # which what is chosen under Beside changes too
     state.shows_machine_code = st.toggle(
         f"{TITLE}, below the scene", before, key=control_key(f"machine_code {before}"),
-        help="The instructions of the line that the step is at, and how full they make a GPU.",
+        help="The instructions of the current line, and how many warps a multiprocessor can hold "
+        "with this code.",
     )  # fmt: skip
 
 

@@ -124,11 +124,11 @@ def _neighbours(rows: Sequence[CounterRow]) -> str:
         "<th scope=col title='Wavefronts of shared memory beyond those without bank conflicts'>"
         "bank conflicts</th>"
         "<th scope=col title='Sectors of 32 bytes for each request to global memory'>"
-        "sectors a request</th>"
+        "sectors per request</th>"
         "<th scope=col title='Bytes of global memory for each multiplication or addition'>"
-        "global bytes an operation</th>"
+        "global bytes per operation</th>"
         "<th scope=col title='Wavefronts of shared memory for each multiplication or addition'>"
-        "wavefronts an operation</th></tr></thead>"
+        "wavefronts per operation</th></tr></thead>"
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
 

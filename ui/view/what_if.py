@@ -286,7 +286,7 @@ SWITCHES = (
                 f"{ordinal}-barrier",
                 f"Remove the {ordinal} barrier",
                 f"Threads no longer wait for one another where the code has its {ordinal} barrier; "
-                "one that this launch never reaches makes no difference.",
+                "removing a barrier that this launch never reaches makes no difference.",
                 is_fault=True,
             ),
             _barrier_remover(number, number + 1, MAX_BARRIERS),
@@ -316,8 +316,8 @@ SWITCHES = (
         Edit(
             "bounds",
             "No bounds check",
-            "Where tiles do not divide the sizes, threads beyond an edge load and store all the "
-            "same: the next row's numbers, or memory that is not part of a matrix.",
+            "Where tiles do not divide the sizes, threads beyond an edge still load and store: "
+            "they touch the next row, or memory that is not part of a matrix.",
             is_fault=True,
         ),
         _load_and_store_beyond_edges,
@@ -345,8 +345,8 @@ SWITCHES = (
         Edit(
             "load-twice",
             "Load each tile twice",
-            "The sums stay the same, but every tile is fetched from global memory twice, and half "
-            "of what tiles save is lost.",
+            "The sums stay the same, but every tile is fetched from global memory twice: a block "
+            "makes twice as many loads as it needs.",
         ),
         _load_twice,
     ),
@@ -373,7 +373,7 @@ SWITCHES = (
             "transpose",
             "Transpose the tile of B",
             "Bs is stored with its rows and columns exchanged, so that both tiles are read along "
-            "k, and a warp's reads of Bs meet in few banks.",
+            "their rows, and a warp's reads of Bs meet in few banks.",
         ),
         _transpose_tile,
     ),
