@@ -54,7 +54,7 @@ def draw_accuracy(comparison: Comparison, ink: str = rows.INK, pair: Pair = NO_P
     height = HEIGHT - MARGIN["t"] - MARGIN["b"]
     draw_names(figure, points, low, high, height, ink, pair)
     figure.update_xaxes(
-        title="error of C as a share of its norm: further left is more exact", dtick=1,
+        title="error as a share of C's norm: left is closer", dtick=1,
         exponentformat="power",
         range=[math.log10(low[0]), math.log10(high[0])],
     )  # fmt: skip
