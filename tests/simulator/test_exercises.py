@@ -99,7 +99,7 @@ NEAR_MISSES = {
     "the tile is overwritten": (
         "from_tile_to_tile",
         [("Bs[k][tx];\n        __syncthreads();", "Bs[k][tx];")],
-        r"line \d+: .*line \d+: .*no __syncthreads",
+        r"line \d+: .*on line \d+, with no __syncthreads",
     ),
     "one lane does all": (
         "coalesce",
@@ -122,7 +122,7 @@ NEAR_MISSES = {
     "no barrier behind the products": (
         "barriers",
         [("Bs[k][tx];\n        __syncthreads();", "Bs[k][tx];")],
-        r"line 2\d: .* reads .* line 18: .* writes",
+        r"line 2\d: .* reads .* writes it on line 18,",
     ),
     "three barriers": (
         "barriers",
@@ -132,12 +132,12 @@ NEAR_MISSES = {
     "no barrier at all": (
         "barriers",
         [("#define TILE 16", "#define TILE 16\n#define __syncthreads()")],
-        r"line 18: .*line 23: ",
+        r"line 18: .*on line 23,",
     ),
     "the barrier is gone": (
         "one_barrier_too_many",
         [("Bs[k][tx];\n        __syncthreads();", "Bs[k][tx];")],
-        r"line \d+: .*line \d+: .*no __syncthreads",
+        r"line \d+: .*on line \d+, with no __syncthreads",
     ),
     "the tile keeps old values": (
         "ragged_edge",
@@ -163,7 +163,7 @@ NEAR_MISSES = {
     "a barrier within a warp": (
         "right_by_luck",
         [("__syncthreads", "__syncwarp")],
-        r"line 11: .*line 14: ",
+        r"line 11: .*on line 14,",
     ),
     "x is read twice": (
         "right_by_luck",
@@ -219,7 +219,7 @@ NEAR_MISSES = {
     "one tile takes no turns": (
         "double_buffer",
         [("int now = t % 2", "int now = 0")],
-        r"line \d+: .*line \d+: .*no __syncthreads",
+        r"line \d+: .*on line \d+, with no __syncthreads",
     ),
     "both columns are read apart": (
         "halve_the_loads",
