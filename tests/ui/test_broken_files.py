@@ -203,7 +203,7 @@ TABLE: dict[str, tuple[Callable[[], object], dict[str, tuple[Damage, int | None]
         "wrong": (replaced('"latencies"', '"pie"'), CHANGED), "latin": (latin("Prose"), CHANGED),
     }),
     EXERCISE: (exercises, {
-        "gone": (gone, None), "empty": (empty, 1), "cut": (cut("the columns of C"), CHANGED),
+        "gone": (gone, None), "empty": (empty, 1), "cut": (cut("counts columns of C"), CHANGED),
         "typo": (replaced("level = 1", "level = one"), CHANGED),
         "wrong": (replaced("level = 1", 'level = "1"'), CHANGED),
         "latin": (latin("level"), CHANGED),

@@ -101,7 +101,7 @@ def test_a_stop_ends_a_worker_within_a_part() -> None:
     workers = Workers(1, place)
     try:
         run = GridRuns(Lanes(workers, 1)).start(LONG)
-        until(lambda: run.progress_message.startswith("Blocks 0 to 255: the loop of line"))
+        until(lambda: run.state.progress is not None and run.state.progress.blocks_done > 0)
         run.cancel()
         assert ended(run).phase == "stopped"
         assert workers.submit(jobs.process, 0).result(60)
