@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from simulator.language import tree
+
+T = TypeVar("T")
 
 
 def operands(expression: tree.Expression) -> tuple[tree.Expression, ...]:
@@ -227,3 +229,15 @@ def in_register(lvalue: tree.Expression) -> bool:
 def is_copy(lvalue: tree.Expression) -> bool:
     """Whether an lvalue is the source of an asynchronous copy."""
     return isinstance(lvalue, tree.Dereference) and lvalue.copied
+
+
+def sources_of(sources: Mapping[T, Iterable[T]], first: Iterable[T]) -> set[T]:
+    """Some values, and all that they come from: each's sources, theirs, and so on."""
+    found: set[T] = set()
+    left = list(first)
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += sources.get(one, ())
+    return found

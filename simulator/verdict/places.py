@@ -28,7 +28,7 @@ from simulator.language.tree import (
     Name,
     Variable,
 )
-from simulator.language.visit import expressions_of, in_register, subexpressions, walk
+from simulator.language.visit import expressions_of, in_register, sources_of, subexpressions, walk
 from simulator.observers.hazards.findings import Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.observers.written_parameters import root_variable
@@ -96,7 +96,7 @@ def find_places(kernel: Kernel) -> Places:
              if isinstance(one.ctype, Pointer) and is_whole(one.ctype.target)}  # fmt: skip
 
     def sources(expressions: Iterable[Expression]) -> frozenset[str]:
-        reached = _reached(origins, (one for each in expressions for one in _values(each)))
+        reached = sources_of(origins, (one for each in expressions for one in _values(each)))
         return frozenset(one.name for one, is_held in reached if is_held and one in whole)
 
     accesses: list[Place] = []
@@ -110,7 +110,7 @@ def find_places(kernel: Kernel) -> Places:
                     continue
                 inside = (one.base, one.index) if isinstance(one, Index) else (one.pointer,)
                 if picked := sources(inside):
-                    reached = _reached(origins, _values(inside[0]))
+                    reached = sources_of(origins, _values(inside[0]))
                     arrays = frozenset(of.name for of, _ in reached if _is_array(of))
                     accesses.append(Place(one.span.line, arrays, picked))
     return Places(tuple(accesses), bounds)
@@ -166,18 +166,6 @@ def _values(expression: Expression) -> Iterator[Origin]:
         held = root_variable(read) if read is not None else None
         if held is not None:
             yield held, True
-
-
-def _reached(origins: dict[Origin, set[Origin]], first: Iterable[Origin]) -> set[Origin]:
-    """All that some values come from."""
-    found: set[Origin] = set()
-    left = list(first)
-    while left:
-        one = left.pop()
-        if one not in found:
-            found.add(one)
-            left += origins.get(one, ())
-    return found
 
 
 def _is_array(variable: Variable) -> bool:

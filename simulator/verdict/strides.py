@@ -8,7 +8,7 @@ guard names, as of a grid that fits, is no such factor: nothing bounds what is a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -37,6 +37,7 @@ from simulator.language.visit import (
     expressions_within,
     operands,
     read_variable,
+    sources_of,
     strip_casts,
     walk,
 )
@@ -145,8 +146,8 @@ class _Reader:
                     if operator in COMPARISONS and _is_whole(first) and _is_whole(second):
                         one_side, other = set(_read(first)), set(_read(second))
                         compared += [*one_side, *other]
-                        sides += [(one_side, self._reached(other)),
-                                  (other, self._reached(one_side))]  # fmt: skip
+                        sides += [(one_side, sources_of(self._sources, other)),
+                                  (other, sources_of(self._sources, one_side))]  # fmt: skip
                     elif operator in DIVISIONS and _is_whole(one):
                         compared += _read(second)
                 case Call(function=name, arguments=values) if name in BOUNDING and _is_whole(one):
@@ -155,18 +156,9 @@ class _Reader:
             for side, other in sides:
                 if not other or not other.isdisjoint(self._parameters | bounded):
                     bounded |= side
-        return self._reached(compared), self._reached(bounded) - self._parameters
-
-    def _reached(self, first: Iterable[Variable]) -> set[Variable]:
-        """Some variables, and all that their values come from."""
-        found: set[Variable] = set()
-        left = list(first)
-        while left:
-            variable = left.pop()
-            if variable not in found:
-                found.add(variable)
-                left += self._sources[variable]
-        return found
+        return sources_of(self._sources, compared), sources_of(
+            self._sources, bounded
+        ) - self._parameters
 
     def address(self, expression: Expression) -> list[Term]:
         """The terms of an access's address, in global memory; [] where it is none."""
