@@ -42,7 +42,6 @@ OTHER_NAMES = {
 }  # fmt: skip
 
 
-PLOTLY = "PlotlyChart"  # the module that brings window.Plotly, which is run early, too
 FOLDER = "static/js"  # of its modules, beside index.html
 PLOTLY = "PlotlyChart"  # the module that brings window.Plotly, and is run early, too
 MODULES = ("Html", "Selectbox", "BidiComponent", PLOTLY)
