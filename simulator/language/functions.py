@@ -111,7 +111,7 @@ SHORT_FLOAT_FUNCTIONS = frozenset({
 }).union(*map(_with_word, SHORT_WORDS))  # fmt: skip
 
 # Conversions to the bits of a number of 8 bits, of which an argument says the type, and from them.
-BYTE_CONVERSIONS = frozenset({
+FP8_CONVERSIONS = frozenset({
     "__nv_cvt_float_to_fp8", "__nv_cvt_double_to_fp8", "__nv_cvt_fp8_to_half",
 })  # fmt: skip
 # By names of ours: these bits, a member of the number's class, and the number that has them.
@@ -128,7 +128,7 @@ ARITHMETIC_FUNCTIONS = (
     | SIMD_FUNCTIONS
     | ROUNDED_FUNCTIONS
     | SHORT_FLOAT_FUNCTIONS
-    | BYTE_CONVERSIONS
+    | FP8_CONVERSIONS
     | frozenset(ROUNDINGS)
 )
 

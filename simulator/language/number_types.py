@@ -133,7 +133,7 @@ BY_CLANG_NAME: Mapping[str, Scalar] = {
     if each.clang_name or each.header
 }
 # Those of 8 bits, in the order of CUDA's __nv_fp8_interpretation_t.
-BYTE_ENCODINGS = tuple(
+FP8_ENCODINGS = tuple(
     each.ctype.encoding
     for each in NUMBER_TYPES.values()
     if each.ctype.encoding is not None and each.ctype.size == 1

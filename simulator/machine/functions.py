@@ -23,8 +23,8 @@ from simulator.language.number_types import ROUNDINGS, short_float
 from simulator.language.tree import Call
 from simulator.machine.arithmetic import fma, maximum, minimum
 from simulator.machine.bits import BIT_FUNCTIONS
-from simulator.machine.byte_conversions import BYTE_CONVERSIONS
 from simulator.machine.compiled_functions import as_measured
+from simulator.machine.fp8_conversions import FP8_CONVERSIONS
 from simulator.machine.rounding import ROUNDED_FUNCTIONS
 from simulator.machine.short_floats import SHORT_FLOAT_FUNCTIONS
 from simulator.machine.simd import SIMD_FUNCTIONS
@@ -190,7 +190,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **BIT_FUNCTIONS,
     **SIMD_FUNCTIONS,
     **ROUNDED_FUNCTIONS,
-    **BYTE_CONVERSIONS,
+    **FP8_CONVERSIONS,
     "fmaf": fma,
     "fma": fma,
     "norm3d": length,

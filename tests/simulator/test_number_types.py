@@ -31,7 +31,7 @@ SUBJECTS = {
         "simulator/language/assembly.py",
     },
     "__nv_bfloat16": {"simulator/machine/short_floats.py"} | PTX,
-    "__nv_fp8_e4m3": {"simulator/language/functions.py", "simulator/machine/byte_conversions.py"},
+    "__nv_fp8_e4m3": {"simulator/language/functions.py", "simulator/machine/fp8_conversions.py"},
     "tf32": {"simulator/catalogue.py", "ui/gpu", "ui/gpu_charts", "ui/lessons"} | PTX,
 }
 

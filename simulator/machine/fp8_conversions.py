@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.language.ctype import HALF, convert
 from simulator.language.encodings import Encoding
-from simulator.language.number_types import BYTE_ENCODINGS
+from simulator.language.number_types import FP8_ENCODINGS
 
 Function = Callable[..., Any]
 
@@ -19,7 +19,7 @@ def _of_each_type(function: Callable[..., Any]) -> Function:
 
     def chosen(value: Any, *more: Any) -> Any:
         *rest, number = more
-        found = [function(encoding, value, *rest) for encoding in BYTE_ENCODINGS]
+        found = [function(encoding, value, *rest) for encoding in FP8_ENCODINGS]
         return np.where(np.asarray(number) == 0, *found)[()]
 
     return chosen
@@ -36,7 +36,7 @@ def _to_half(encoding: Encoding, cell: Any) -> Any:
     return convert(encoding.decode(cell), HALF)
 
 
-BYTE_CONVERSIONS: Mapping[str, Function] = {
+FP8_CONVERSIONS: Mapping[str, Function] = {
     "__nv_cvt_float_to_fp8": _of_each_type(_to_bits),
     "__nv_cvt_double_to_fp8": _of_each_type(_to_bits),
     "__nv_cvt_fp8_to_half": _of_each_type(_to_half),
