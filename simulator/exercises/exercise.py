@@ -21,7 +21,7 @@ from simulator.broken_file import (
     read_text,
     toml_line,
 )
-from simulator.exercises.requirements.requirement import Requirement
+from simulator.exercises.requirements.kinds import Requirement
 from simulator.exercises.workload import Workload
 from simulator.language.errors import LaunchError
 from simulator.size_expression import evaluate
