@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 
 from compiler.compile import compile_text
+from compiler.hints import hinted_catalogue
 from compiler.machine_code import MachineCode
 from compiler.nvrtc import version
 from compiler.recorded import ARCHITECTURES, recorded, write_recording
 from compiler.toolchain import Toolchain, ToolchainError, find_toolchain
-from compiler.what_if import catalogue_what_ifs
 from simulator.catalogue import whole_catalogue
 from simulator.exercises.exercise import exercises
 from simulator.exercises.requirements.traffic import SharedLoads
@@ -56,7 +56,7 @@ def compile_catalogue(toolchain: Toolchain, architecture: str) -> Iterator[tuple
             except SourceError as error:
                 print(f"{entry.name}, {architecture}: {error}", file=sys.stderr)
                 break
-    for kernel, text in (*catalogue_what_ifs(architecture), *texts_of_exercises()):
+    for kernel, text in (*hinted_catalogue(architecture), *texts_of_exercises()):
         yield text, machine_code(text, kernel)
 
 

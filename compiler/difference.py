@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from compiler.hints import Launched
 from compiler.iteration import iterations
 from compiler.machine_code import MachineCode
 from compiler.occupancy import card_occupancy
-from compiler.what_if import Launched
 
 
 @dataclass(frozen=True, slots=True)

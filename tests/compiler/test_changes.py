@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import pytest
 
 from compiler.changes import Change, ChangeKind, changes
+from compiler.hints import Launched, hinted_sources
 from compiler.machine_code import Group, MachineCode
 from compiler.opcodes import classify
 from compiler.recorded import recorded
-from compiler.what_if import Launched, what_ifs
 from simulator import compile_kernel
 from simulator.catalogue import catalogue
 
@@ -115,7 +115,7 @@ def test_what_is_in_local_memory_is_said_as_what_it_is(
 ) -> None:
     """A spill is one, and an array that a loop goes through is none."""
     kernel = compile_kernel(catalogue()["registers"].source())
-    edits = what_ifs(kernel, Launched(256, 0, "sm_90"))
+    edits = hinted_sources(kernel, Launched(256, 0, "sm_90"))
     (text,) = [edited for one, edited in edits.items() if one.key == asked]
     code = recorded(text, "sm_90")
     assert code is not None

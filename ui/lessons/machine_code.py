@@ -6,11 +6,11 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 
+from compiler.hints import HINTS, Launched, hinted_sources
 from compiler.iteration import Iteration, iterations
 from compiler.machine_code import Group, MachineCode
 from compiler.occupancy import card_occupancy
 from compiler.recorded import recorded
-from compiler.what_if import WHAT_IFS, Launched, what_ifs
 from simulator import compile_kernel
 from simulator.catalogue import Entry, whole_catalogue
 from ui.gpu_charts.instruction_mix import ARCHITECTURE
@@ -78,9 +78,9 @@ def _code(name: str, asked: str) -> MachineCode:
         kernel = compile_kernel(text, entry.kernel)
         threads = math.prod(entry.shape(1, 1, **setting)[1])
         launched = Launched(threads, entry.shared_bytes(**setting), ARCHITECTURE)
-        texts = {one.key: edited for one, edited in what_ifs(kernel, launched).items()}
+        texts = {one.key: edited for one, edited in hinted_sources(kernel, launched).items()}
         if asked not in texts:
-            keys = ", ".join(one.key for one in WHAT_IFS)
+            keys = ", ".join(one.key for one in HINTS)
             raise ValueError(f"No variant {asked} of {name} can be compiled, only {keys}.")
         text = texts[asked]
     code = recorded(text, ARCHITECTURE)

@@ -11,11 +11,11 @@ from compiler import recorded
 from compiler.changes import changes
 from compiler.difference import Figure, differences
 from compiler.find import find_machine_code
+from compiler.hints import Launched, hinted_sources, same_lines
 from compiler.iteration import iterations
 from compiler.occupancy import CardOccupancy, card_occupancy
 from compiler.terminal import heading, loop_sentences, occupancy_sentence
 from compiler.toolchain import ToolchainError, find_toolchain
-from compiler.what_if import Launched, same_lines, what_ifs
 from simulator import Kernel, SourceError, compile_kernel
 from simulator.verdict.launches import build_without_arrays
 from ui.jobs.job_progress import say
@@ -78,7 +78,7 @@ def find_architectures(view: View) -> tuple[str, ...]:
     return tuple(one for one in recorded.ARCHITECTURES if recorded.recorded(text, one))
 
 
-def find_what_ifs(view: View, architecture: str) -> tuple[tuple[str, str], ...]:
+def find_hints(view: View, architecture: str) -> tuple[tuple[str, str], ...]:
     """What may be asked of the compiler for a view's kernel: keys with their labels.
 
     Without a compiler, what was recorded. The view is a recording_key. Raises SourceError and
@@ -87,7 +87,7 @@ def find_what_ifs(view: View, architecture: str) -> tuple[tuple[str, str], ...]:
     has_compiler = _has_compiler()
     return tuple(
         (one.key, one.label)
-        for one, text in what_ifs(load_kernel(view), _launched(view, architecture)).items()
+        for one, text in hinted_sources(load_kernel(view), _launched(view, architecture)).items()
         if has_compiler or recorded.recorded(text, architecture)
     )
 
@@ -115,7 +115,7 @@ def find_compiled(view: View, architecture: str) -> Compiled:
 def find_compared(view: View, architecture: str, other: str) -> Compared:
     """What the compiler makes of a view's kernel, beside what it makes of it otherwise.
 
-    other is another architecture or a what-if's key. The rest is as of find_compiled.
+    other is another architecture or a hint's key. The rest is as of find_compiled.
     """
     kernel, launched = load_kernel(view), _launched(view, architecture)
     if other in compiler.ARCHITECTURES:
@@ -123,11 +123,11 @@ def find_compared(view: View, architecture: str, other: str) -> Compared:
         return _compare(
             (kernel, launched), (kernel.text, _launched(view, other)), says, (architecture, other)
         )
-    asked = {one.key: (one, text) for one, text in what_ifs(kernel, launched).items()}
+    asked = {one.key: (one, text) for one, text in hinted_sources(kernel, launched).items()}
     if other not in asked:
         return Compared("This would change nothing in this kernel.")
-    what_if, text = asked[other]
-    return _compare((kernel, launched), (text, launched), what_if.says, ("As it is", what_if.label))
+    hint, text = asked[other]
+    return _compare((kernel, launched), (text, launched), hint.says, ("As it is", hint.label))
 
 
 def find_both(view: View, second: View, architecture: str) -> Compared:

@@ -23,7 +23,7 @@ from ui.machine_code.compiled import (
     find_both,
     find_compared,
     find_compiled,
-    find_what_ifs,
+    find_hints,
 )
 from ui.machine_code.rows import LineRows
 from ui.run.cache import answers
@@ -51,7 +51,7 @@ class Chosen:
     """What a visitor has chosen of the section, on whichever page."""
 
     card: str = USUAL  # an architecture
-    other: str = NOTHING  # what is beside it: a what-if's key, another architecture, NOTHING
+    other: str = NOTHING  # what is beside it: a hint's key, another architecture, NOTHING
 
 
 def chosen() -> Chosen:
@@ -119,7 +119,7 @@ def choose_other(
     if not cards:
         return NOTHING
     card = chosen().card if chosen().card in cards else cards[0]
-    asked = dict(answers().ask(find_what_ifs, shown, card, is_quiet=True))
+    asked = dict(answers().ask(find_hints, shown, card, is_quiet=True))
     second = {SECOND: "The kernel of the scene beside it"} if has_second else {}
     others = {one: card_name(one) for one in cards if one != card}
     names = {NOTHING: "Nothing"} | second | asked | others

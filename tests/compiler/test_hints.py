@@ -9,21 +9,21 @@ import pytest
 
 from compiler.difference import differences
 from compiler.find import find_machine_code
+from compiler.hints import (
+    HINTS,
+    RECORDED,
+    Launched,
+    hinted_catalogue,
+    hinted_sources,
+    same_lines,
+)
 from compiler.opcodes import sentence
 from compiler.recorded import ARCHITECTURES, recorded
 from compiler.toolchain import Toolchain
-from compiler.what_if import (
-    RECORDED,
-    WHAT_IFS,
-    Launched,
-    catalogue_what_ifs,
-    same_lines,
-    what_ifs,
-)
 from simulator import compile_kernel
 from simulator.catalogue import catalogue, whole_catalogue
 
-KEYS = {one.key: one for one in WHAT_IFS}
+KEYS = {one.key: one for one in HINTS}
 
 
 def edited(text: str, key: str, threads: int = 256, architecture: str = "sm_90") -> str | None:
@@ -35,7 +35,7 @@ def figures(name: str, key: str) -> Mapping[str, tuple[str, str]]:
     entry = catalogue()[name]
     kernel = compile_kernel(entry.source(), entry.kernel)
     launched = Launched(math.prod(entry.shape(1, 1)[1]), entry.shared_bytes(), "sm_90")
-    texts = {one.key: text for one, text in what_ifs(kernel, launched).items()}
+    texts = {one.key: text for one, text in hinted_sources(kernel, launched).items()}
     first, second = recorded(kernel.text, "sm_90"), recorded(texts[key], "sm_90")
     assert first is not None
     assert second is not None
@@ -128,9 +128,9 @@ def test_lines_of_two_kernels_are_beside_those_that_they_are_like() -> None:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.sample(3)
-def test_all_what_ifs_of_some_kernels_are_recorded(architecture: str) -> None:
+def test_all_hints_of_some_kernels_are_recorded(architecture: str) -> None:
     found = [
-        (kernel, recorded(text, architecture)) for kernel, text in catalogue_what_ifs(architecture)
+        (kernel, recorded(text, architecture)) for kernel, text in hinted_catalogue(architecture)
     ]
     assert all(code and code.kernel == kernel for kernel, code in found), (
         "python -m compiler record"

@@ -1,4 +1,4 @@
-"""What a programmer may ask of the compiler, as edits of a kernel's source that change no result.
+"""Hints to the compiler: edits of a kernel's source that change no result.
 
 The machine code of the edited source is beside that of the text itself.
 """
@@ -28,7 +28,7 @@ FOR = re.compile(r"([ \t]*)for\b")
 TILES = re.compile(r"__shared__ (?!volatile\b)")
 BOUNDS = re.compile(r"__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*")
 GLOBAL = re.compile(r"__global__\b")
-RECORDED = ("naive", "tiled", "transposed", "registers", "vectors")  # with all what-ifs
+RECORDED = ("naive", "tiled", "transposed", "registers", "vectors")  # with all hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Launched:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class Hint:
     """An edit as a reader sees it, and the function that applies it."""
 
     key: str
@@ -51,13 +51,13 @@ class WhatIf:
     apply: Callable[[Kernel, Launched], str | None]
 
 
-def what_ifs(kernel: Kernel, launched: Launched) -> Mapping[WhatIf, str]:
+def hinted_sources(kernel: Kernel, launched: Launched) -> Mapping[Hint, str]:
     """The edits that change a kernel's source, each with the text that it makes."""
-    edited = {one: one.apply(kernel, launched) for one in WHAT_IFS}
+    edited = {one: one.apply(kernel, launched) for one in HINTS}
     return {one: text for one, text in edited.items() if text is not None}
 
 
-def catalogue_what_ifs(architecture: str) -> Iterator[tuple[str, str]]:
+def hinted_catalogue(architecture: str) -> Iterator[tuple[str, str]]:
     """What is recorded: the names of kernels of the catalogue, and their edited sources.
 
     Each kernel is as its first view shows it, and as its macros are in its file.
@@ -68,7 +68,7 @@ def catalogue_what_ifs(architecture: str) -> Iterator[tuple[str, str]]:
             kernel = compile_kernel(entry.source(**setting), entry.kernel)
             threads = math.prod(entry.shape(1, 1, **setting)[1])
             launched = Launched(threads, entry.shared_bytes(**setting), architecture)
-            for text in what_ifs(kernel, launched).values():
+            for text in hinted_sources(kernel, launched).values():
                 yield entry.kernel, text
 
 
@@ -192,32 +192,32 @@ def _changed(before: str, after: str) -> str | None:
     return None if after == before else after
 
 
-WHAT_IFS = (
-    WhatIf(
+HINTS = (
+    Hint(
         "unroll-1", "Innermost loops with `#pragma unroll 1`",
         "Each innermost loop stays a loop: its counter and its branch are paid for in every "
         "iteration.",
         _unroll(1),
     ),
-    WhatIf(
+    Hint(
         "unroll-8", "Innermost loops with `#pragma unroll 8`",
         "The code of eight iterations follows one after another: one branch for all of them, and "
         "neighbouring loads may merge.",
         _unroll(8),
     ),
-    WhatIf(
+    Hint(
         "restrict", "Pointers with `__restrict__`",
         "No other pointer leads to the same cells: loads may move before stores and may use the "
         "read-only path.",
         _restrict,
     ),
-    WhatIf(
+    Hint(
         "volatile", "Shared memory `volatile`",
         "Every read and write of shared memory stays as it is written: none is merged, kept in a "
         "register or left out.",
         _volatile,
     ),
-    WhatIf(
+    Hint(
         "launch-bounds", "Room for more blocks by `__launch_bounds__`",
         "As many blocks at once as threads and shared memory allow: the compiler must make do with "
         "the registers that are then left for each thread, and what they cannot hold goes to local "
