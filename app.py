@@ -54,7 +54,7 @@ def draw() -> None:
         st.Page(PAGES / "learn.py", title="Learn", icon=":material/school:"),
         st.Page(PAGES / "step.py", title="Step", icon=":material/steps:"),
         st.Page(PAGES / "write.py", title="Write", icon=":material/edit_note:"),
-        st.Page(PAGES / "compare.py", title="GPU", icon=":material/speed:"),
+        st.Page(PAGES / "gpu.py", title="GPU", icon=":material/speed:", url_path="compare"),
     ]
     keep_query(pages[0], pages[2:])
     draw_style(read_web("navigation.css"))

@@ -20,4 +20,4 @@ def empty() -> None:
 
 gpu.worker.COMMAND = (sys.executable, "-m", "tests.gpu.fake_worker")
 ui.web_page.leaving.GRACE_SECONDS = 0.5
-st.navigation([st.Page(ROOT / "ui" / "pages" / "compare.py", default=True), st.Page(empty)]).run()
+st.navigation([st.Page(ROOT / "ui" / "pages" / "gpu.py", default=True), st.Page(empty)]).run()

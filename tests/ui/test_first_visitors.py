@@ -23,7 +23,7 @@ from ui.view.presets import presets
 from ui.view.view_url import to_query
 
 VISITORS = 30
-PAGES = ("step.py", "learn.py", "write.py", "compare.py")
+PAGES = ("step.py", "learn.py", "write.py", "gpu.py")
 
 ROOT = Path(__file__).resolve().parents[2]
 # Prints the modules that the pages import after preload(), one list for each page.

@@ -20,7 +20,7 @@ from ui.gpu.gpu_cluster import GpuCluster
 from ui.jobs.cluster import Cluster
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = str(ROOT / "ui" / "pages" / "compare.py")
+PAGE = str(ROOT / "ui" / "pages" / "gpu.py")
 SECONDS = 60  # until what is awaited has failed to come
 LIMIT = 60  # seconds of a job
 SLEEP = {"job": "sleep", "doing": "Running endless"}

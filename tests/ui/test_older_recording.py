@@ -13,7 +13,7 @@ from gpu import recorded
 from gpu.comparison import Comparison
 from gpu.recorded import RecordedRun
 from gpu.tables import table as text_table
-from tests.ui.test_compare_page import without
+from tests.ui.test_gpu_page import without
 from ui.gpu_charts import counters, performance, roofline
 
 SIZE = (4096, 4096, 4096)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from gpu.worker import WorkerError
 from simulator import LaunchError
 from simulator.exercises.exercise import exercises
-from tests.ui.test_compare_page import opened
+from tests.ui.test_gpu_page import opened
 from tests.ui.user_kernels import USER_KERNELS
 from ui.gpu import gpu_jobs
 from ui.jobs import settings

@@ -532,7 +532,7 @@ def test_the_view_is_kept_while_another_page_is_read() -> None:
                  "counting")  # fmt: skip
     app = opened(to_query(asked))
     assert sound(app) == asked
-    app.switch_page("ui/pages/compare.py").run()
+    app.switch_page("ui/pages/gpu.py").run()
     assert not app.exception
     app.switch_page("ui/pages/step.py").run()
     assert sound(app) == asked
@@ -545,7 +545,7 @@ def test_the_view_is_kept_while_another_page_is_read() -> None:
 def test_the_navigations_links_which_have_no_query_keep_the_view(first: str) -> None:
     asked = View("padded", 12, 16, 20, (("TILE", 8),), ("double",), (1, 0), (3, 5), 30)
     app = visited(app_at(first), to_query(asked))
-    for page in ("compare.py", "step.py", "step.py"):
+    for page in ("gpu.py", "step.py", "step.py"):
         app.query_params.clear()
         app.switch_page(f"ui/pages/{page}").run()
         assert not app.exception

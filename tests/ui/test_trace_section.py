@@ -15,7 +15,7 @@ from gpu import recorded
 from gpu.trace import recorded as traces_recorded
 from gpu.trace.trace import Level
 from tests.gpu.trace.traces import TILED, TRACES
-from tests.ui.test_compare_page import opened, settled
+from tests.ui.test_gpu_page import opened, settled
 from ui.gpu.trace_section import COUNTS, NUMBERS, PLACES, TABS, WAVES
 
 WHEN = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)

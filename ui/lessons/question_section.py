@@ -35,7 +35,7 @@ VERDICTS = {
     Verdict.REFINED: ("orange", ":material/tune:"),
     Verdict.WRONG: ("red", ":material/close:"),
 }
-GPU_PAGE = "ui/pages/compare.py"
+GPU_PAGE = "ui/pages/gpu.py"
 # Keys of what chooses M, N, K there: of a comparison, and of the run over shapes.
 RECORDED_SIZE, SHAPES_SIZE = "recorded_size", "shapes_size"
 RIGHT, WRONG = ":material/check_circle:", ":material/cancel:"

@@ -52,7 +52,7 @@ WAYS = (
         "Go through a kernel one statement at a time: threads, tiles, banks, barriers."),
     Way("write.py", "Write", "edit_note",
         "Paste or write a kernel. See what it does, and what is wrong with it."),
-    Way("compare.py", "GPU", "speed",
+    Way("gpu.py", "GPU", "speed",
         "How fast each kernel is on a real GPU, compared with NVIDIA's cuBLAS."),
 )  # fmt: skip
 

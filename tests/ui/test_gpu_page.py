@@ -17,7 +17,7 @@ from simulator.broken_file import Broken
 from tests.gpu.jobs import FAKE
 from ui.gpu_charts.performance import size_name
 
-PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "compare.py")
+PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "gpu.py")
 NOTHING = (
     "import gpu.cuda.probe, gpu.device\n"
     "gpu.cuda.probe.take_probe = lambda: gpu.device.Probe({})\n"
