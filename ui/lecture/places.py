@@ -135,11 +135,11 @@ class PlacesPanel(Panel[Step]):
     def _bars(self, step: Step) -> list[tuple[Rectangle, Rectangle, str]]:
         """The most that a bar can be, the bar, and its words; the kernel's own is the last."""
         kernel = markup(self._model.recording.kernel.name)
-        rows = [(f"{kernel} loads", self._loads[step.number])]
+        rows = [(kernel, self._loads[step.number])]
         if self._naive is not None and self._rows == BARS:
-            rows.insert(0, ("naive loads", self._naive[step.number]))
+            rows.insert(0, ("naive", self._naive[step.number]))
         area, size, found = self._area, self._size, []
-        longest = max(text_width(f"{name} {self._most:,}", size) for name, _ in rows)
+        longest = max(text_width(f"{name} loads {self._most:,}", size) for name, _ in rows)
         words_width = 0.0 if self._has_words_above else longest + 10
         for i, (name, count) in enumerate(rows):
             low = self._top + (i + 1) * self._line - 0.2 * size
@@ -150,9 +150,9 @@ class PlacesPanel(Panel[Step]):
                 area.left, low - high, max(area.left + 20, area.right - words_width), low
             )  # fmt: skip
             bar = replace(whole, right=whole.left + whole.width * count / self._most)
-            text = f"{name} {count:,}"
-            if self._has_words_above and text_width(text, size) > whole.width:
-                text = f"{name.removesuffix(' loads')} {count:,}"
+            wordings = f"{name} loads {count:,}", f"{name} {count:,}", f"{count:,} loads"
+            fits = (one for one in wordings if text_width(one, size) <= whole.width)
+            text = next(fits, wordings[-1]) if self._has_words_above else wordings[0]
             found.append((whole, bar, text))
         return found
 

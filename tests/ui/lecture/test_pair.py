@@ -257,14 +257,25 @@ def test_both_sides_show_what_crosses_and_the_same_bar_for_as_many_loads(look: L
     *_, far, _, loads, _ = tiled[0].shapes(pair.sides[1])
     assert far["path"] == loads["path"] == "M0,0Z"
     full = []
-    sides = [one for one in drawing.sheet.panels if isinstance(one, OfSide)]
-    for side in range(2):
-        [places] = [one._panel for one in sides
-                    if one._side == side and isinstance(one._panel, PlacesPanel)]  # fmt: skip
+    for side, places in enumerate(places_of(drawing)):
         [(whole, bar, _)] = places._bars(pair.sides[side])
         loads = global_loads(models[side])[pair.sides[side].number]
         full.append(whole.width * loads / bar.width)
     assert full == pytest.approx([max(global_loads(model)[-1] for model in models)] * 2)
+
+
+def places_of(drawing: Any) -> list[PlacesPanel]:
+    panels = [one._panel for one in drawing.sheet.panels if isinstance(one, OfSide)]
+    return [one for one in panels if isinstance(one, PlacesPanel)]
+
+
+def test_the_words_above_a_bar_are_no_wider_than_it() -> None:
+    """On a page of two scenes B's name begins right of them."""
+    drawing, _ = drawn(from_query({"M": "9", "N": "9", "TILE": "8", "with": "uncoalesced"})[0])
+    for pair in drawing.steps:
+        for places, step in zip(places_of(drawing), pair.sides, strict=True):
+            [(whole, _, text)] = places._bars(step)
+            assert text_width(text, places._size) <= whole.width, text
 
 
 @pytest.mark.parametrize("room", [(840, 340), (840, 480), (1000, 420), (1240, 560)])
