@@ -1,4 +1,4 @@
-// Uncoalesced: one thread computes one element of C, and x runs along the rows.
+// Uncoalesced: one thread computes one element of C, and x counts rows.
 // The first kernel that many people write: row from x, as in a loop over rows.
 // Threads next to each other in x are in different rows of A and C, K and N elements
 // apart, so that a warp's one load of A touches up to 32 sectors to use 4 bytes of each.

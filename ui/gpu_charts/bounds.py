@@ -11,7 +11,7 @@ from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_milliseconds, kernel_label
 
 LEGEND_HEIGHT = 70  # pixels: three lines on a phone
-TICKS = (1, 2, 5, 10, 20, 50, 100)
+TICKS = (1, 2, 5, 10, 20, 50, 100, 200)
 PORT, ISSUE = "port to L1 and shared memory", "issue slots, and what register banks add"
 
 

@@ -46,8 +46,8 @@ RUNGS = (
     "cublas",
 )  # fmt: skip
 COUNTED = (
-    "naive", "tiled", "transposed", "padded", "rows", "registers", "vectors", "pipelined",
-    "warptiles",
+    "uncoalesced", "naive", "tiled", "transposed", "padded", "swizzled", "rows", "registers",
+    "vectors", "pipelined", "warptiles",
 )  # fmt: skip
 AT_LARGEST_SQUARE = (
     Chart.LADDER, Chart.PREDICTIONS, Chart.BOUNDS, Chart.INSTRUCTIONS, Chart.ROOFLINE,
