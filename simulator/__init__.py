@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator import sentences as narrate
 from simulator.catalogue import catalogue
 from simulator.guard import COMPILING, limited
 from simulator.language.errors import LaunchError, SourceError
@@ -17,6 +16,7 @@ from simulator.launch import Launch
 from simulator.recording.recorder import record
 from simulator.recording.recording import Recording, Step
 from simulator.report import Report, simulate
+from simulator.sentences import narrate
 
 __all__ = [
     "Kernel",

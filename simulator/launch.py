@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,15 @@ def format_index(index: Dim3 | None, sizes: Dim3) -> str:
     if index is None:
         return "(?)"
     return f"({', '.join(map(str, index[: 3 if sizes[2] > 1 else 2]))})"
+
+
+def format_cell(array: str, index: Iterable[object]) -> str:
+    """A cell of an array as C writes it.
+
+    >>> format_cell("As", (0, 1))
+    'As[0][1]'
+    """
+    return array + "".join(f"[{one}]" for one in index)
 
 
 def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:

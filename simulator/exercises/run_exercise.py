@@ -17,7 +17,7 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import SHUFFLES
 from simulator.language.tree import Barrier, Call, Expression, Kernel
-from simulator.launch import Launch
+from simulator.launch import Launch, format_cell
 from simulator.machine.group import Group
 from simulator.machine.machine import Machine
 from simulator.machine.masks import Mask
@@ -116,7 +116,7 @@ def _contents(array: Array, is_result: bool, seed: int) -> Array:
 def _wrong_sentence(name: str, result: Array, expected: Array, wrong: Array) -> str:
     index = np.unravel_index(int(np.argmax(wrong)), expected.shape)
     value = result.reshape(-1)[: expected.size].reshape(expected.shape)[index]
-    cell = name + "".join(f"[{place}]" for place in index)
+    cell = format_cell(name, index)
     many = int(np.count_nonzero(wrong))
     count = f"{many:,} of {expected.size:,} elements are" if many > 1 else "Only this element is"
     if value == UNWRITTEN:

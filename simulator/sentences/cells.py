@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator.language.ctype import Pointer, Struct, Vector, parts
 from simulator.language.tree import Expression, FieldOf, Index, Member, MemorySpace
+from simulator.launch import format_cell
 from simulator.recording.recording import Recording, StepAccess
 
 
@@ -28,7 +29,7 @@ def cell_name(recording: Recording, access: StepAccess, thread: int) -> str:
     for size in reversed(shape):
         index, rest = divmod(index, size)
         indices.append(rest)
-    return access.name + "".join(f"[{i}]" for i in reversed(indices))
+    return format_cell(access.name, reversed(indices))
 
 
 def row_and_column(recording: Recording, access: StepAccess, thread: int) -> str:

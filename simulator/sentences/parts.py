@@ -31,6 +31,7 @@ from simulator.language.tree import (
     Name,
 )
 from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions
+from simulator.launch import format_cell
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import MINUS, format_number
 from simulator.observers.transactions import BANK_BYTES, BANKS, LINE_BYTES, SECTOR_BYTES
@@ -224,7 +225,7 @@ class _PartBuilder:
         text = self._source(access.expression.span)
         value = access.values[self.thread]
         number = format_number(value)
-        name = cell.array + "".join(f"[{i}]" for i in cell.index)
+        name = format_cell(cell.array, cell.index)
         address = f"byte {cell.byte} of {cell.array}"
         if cell.in_bounds and cell.bank is not None:
             address += f", bank {cell.bank}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from simulator.launch import format_cell
 from simulator.machine.observer import AccessKind
 from simulator.number_format import format_number
 from simulator.observers.hazards.findings import Number
-from simulator.observers.hazards.hazard_kind import VERBS
+from simulator.observers.hazards.hazard_kind import RACES, HazardKind
+from simulator.sentences.hazards import VERBS
 
 # Sizes --------------------------------------------------------------------------------------------
 
@@ -73,14 +75,9 @@ def as_computed_by(name: str) -> str:
     return f"That is what {name} computes."
 
 
-def cell(array: str, index: Sequence[int]) -> str:
-    """A cell as C writes it."""
-    return array + "".join(f"[{one}]" for one in index)
-
-
 def holding(array: str, index: Sequence[int], value: Number) -> str:
     """A cell with its value: "A[1][2] = 3"."""
-    return f"{cell(array, index)} = {_number(value)}"
+    return f"{format_cell(array, index)} = {_number(value)}"
 
 
 def wrong_cell(
@@ -188,11 +185,6 @@ def pad(array: str) -> str:
     return f"Pad the rows of {array}, or swap its indices."
 
 
-def accesses(first: int, second: int) -> str:
-    """Where the two accesses of a race are."""
-    return f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
-
-
 def low_intensity(own: float, tiled: float) -> str:
     """Values come from global memory more often than in the tiled kernel."""
     return (
@@ -268,9 +260,34 @@ def too_large(factor: str, other: str, size: int, line: int, first: int) -> str:
     )
 
 
-def seen_at(found: Mapping[str, int]) -> str:
-    """The size that shows a hazard."""
-    return f"Seen at {size_text(found)}."
+# Of each kind of hazard, where nothing more is known of it.
+NEXT_STEPS: Mapping[HazardKind, str] = {
+    HazardKind.TRAP: "Fix what ends the launch",
+    HazardKind.FAILED_ASSERTION: "Fix what ends the launch",
+    HazardKind.OUT_OF_BOUNDS: "Keep every access inside its array",
+    HazardKind.MISALIGNED: "Align the wide access",
+    HazardKind.DIVERGENT_BARRIER: "Let all threads of a block reach the barrier",
+    **dict.fromkeys(RACES, "Let the threads wait for each other between these accesses"),
+    HazardKind.WRONG_MASK: "In the mask, name the lanes that make the call",
+    HazardKind.ABSENT_LANE: "Read only from lanes that take part",
+    HazardKind.UNINITIALIZED_READ: "Set a value before it is read",
+}
+GUARD_EDGE = "Guard the edge, where the tile does not divide the size"
+SEPARATE_BLOCKS = (
+    "Blocks run in no fixed order: let them write to another array, or do what comes after in a "
+    "second launch"
+)
+
+
+def put_barrier(first: int, second: int) -> str:
+    """What to do about a race in shared memory, by the lines of its accesses."""
+    where = f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
+    return f"Put a __syncthreads() between {where}"
+
+
+def hazard(advice: str, message: str, found: Mapping[str, int]) -> str:
+    """What to do about a hazard, and at which size it shows, if it has one."""
+    return f"{advice}: {message}{f' Seen at {size_text(found)}.' if found else ''}"
 
 
 def computes_instead(title: str, task: str) -> str:

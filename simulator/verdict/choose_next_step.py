@@ -57,20 +57,14 @@ def next_step(
 def _hazard(found: FoundHazard) -> str:
     """What to do about a hazard, and where it shows."""
     hazard, example = found.hazard, found.hazard.example
-    case = ""
+    advice = verdicts.NEXT_STEPS[hazard.kind]
     if hazard.kind is HazardKind.OUT_OF_BOUNDS and found.only_ragged:
-        case = "ragged"
+        advice = verdicts.GUARD_EDGE
     if hazard.kind in RACES and example.other_block != example.block:
-        case = "blocks"
+        advice = verdicts.SEPARATE_BLOCKS
     if hazard.kind in RACES and hazard.space is MemorySpace.SHARED:
-        case = "shared"
-    accesses = verdicts.accesses(hazard.lines[0], hazard.lines[-1])
-    advice = hazard.kind.next_step(case, accesses=accesses)
-    return f"{advice}: {hazard.message}{_at(found.sizes)}"
-
-
-def _at(sizes: Sequence[tuple[str, int]]) -> str:
-    return f" {verdicts.seen_at(dict(sizes))}" if sizes else ""
+        advice = verdicts.put_barrier(hazard.lines[0], hazard.lines[-1])
+    return verdicts.hazard(advice, hazard.message, dict(found.sizes))
 
 
 def _wrong(checks: Sequence[SizeCheck], faulty: Sequence[SizeCheck]) -> str:

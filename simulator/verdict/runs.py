@@ -14,7 +14,7 @@ from simulator.language.errors import LaunchError, SourceError
 from simulator.language.functions import ATOMIC_FUNCTIONS
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
-from simulator.launch import Launch, check
+from simulator.launch import Launch, check, format_cell
 from simulator.machine.budget import Progress
 from simulator.machine.fragments import TileAlignmentError
 from simulator.machine.machine import Machine
@@ -303,7 +303,7 @@ def _wrong_cell(
         cells=expected.size,
         order=str(order),
         sentence=verdicts.wrong_cell(
-            verdicts.cell(name, index), result[index], expected[index], count, expected.size, order
+            format_cell(name, index), result[index], expected[index], count, expected.size, order
         ),
     )
 

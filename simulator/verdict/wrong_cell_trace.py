@@ -11,7 +11,7 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel, MemorySpace
-from simulator.launch import Dim3, Launch, format_index, ravel
+from simulator.launch import Dim3, Launch, format_cell, format_index, ravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
@@ -171,7 +171,7 @@ def _operand(reads: Sequence[CellRead], operands: Operands) -> tuple[CellRead | 
         is_left = left.value != needed[k][0]
         read = left if is_left else right
         cell = (operands.row, k) if is_left else (k, operands.column)
-        name = verdicts.cell(operands.A if is_left else operands.B, cell)
+        name = format_cell(operands.A if is_left else operands.B, cell)
         value = as_number(needed[k][0 if is_left else 1])
         found = replace(read, needed=name, needed_value=value)
         return found, verdicts.wrong_factor(k, _held(read), read.line, name, value)

@@ -7,7 +7,7 @@ import pytest
 
 from simulator import Launch, LaunchError, Report, compile_kernel, record, simulate
 from simulator.machine.schedule import SCHEDULES, Schedule
-from simulator.sentences import spoken
+from simulator.sentences.steps import spoken
 from simulator.split.part import NotSplitError, check_split
 
 BLOCKS, THREADS = 6, 48

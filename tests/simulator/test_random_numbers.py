@@ -15,7 +15,7 @@ import pytest
 from simulator import Launch, Report, SourceError, compile_kernel, record, simulate
 from simulator.language.ctype import Pointer, dtype_of
 from simulator.machine.random_numbers import philox
-from simulator.sentences import spoken, values
+from simulator.sentences.narrate import spoken, values
 
 HERE = Path(__file__).parent
 TEXT = (HERE / "random_numbers.cu").read_text()

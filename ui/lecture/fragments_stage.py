@@ -14,7 +14,7 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.language.fragments import Fragment, parse_fragment
 from simulator.language.tree import MemorySpace
-from simulator.launch import WARP_SIZE
+from simulator.launch import WARP_SIZE, format_cell
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.analysis.products import multiplication
@@ -220,7 +220,7 @@ class FragmentsStage(StagePanel):
         values = next((one for one in self._values[held.name] if one is not None), None)
         shape = () if values is None else values.shape[1:-1]
         at = np.unravel_index(held.first // held.fragment.count, shape) if shape else ()
-        return held.name + "".join(f"[{index}]" for index in at)
+        return format_cell(held.name, at)
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """The lane that holds an element."""

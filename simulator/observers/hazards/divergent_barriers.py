@@ -5,13 +5,13 @@ from __future__ import annotations
 from simulator.language.ctype import Array
 from simulator.language.tree import Barrier, Kernel
 from simulator.language.waiting import barriers_at_the_end
-from simulator.launch import Launch, format_index, unravel
+from simulator.launch import Launch, unravel
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Observer
 from simulator.observers.hazards.findings import Example, Findings, Hazard, loop_iterations
 from simulator.observers.hazards.hazard_kind import HazardKind
-from simulator.observers.hazards.messages import ended_threads_note, partial_barrier_message
+from simulator.sentences import hazards
 
 
 class DivergentBarriers(Observer):
@@ -32,19 +32,19 @@ class DivergentBarriers(Observer):
         kind, line, launch = HazardKind.DIVERGENT_BARRIER, barrier.span.line, group.launch
         block = unravel(int(group.blocks[block_index]), launch.grid)
         if barrier.of_grid and not arrived.any():
-            message = kind.sentence("block", line=line, block=format_index(block, launch.grid))
+            message = hazards.absent_block(line, block, launch)
             example = Example(block, (0, 0, 0), None, None, None, ())
             self._findings.add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))
             return
         present = arrived | ended
         if present.all() or barrier in self._at_the_end:
-            note = ended_threads_note(barrier, block, launch, int((~arrived).sum()))
+            note = hazards.ended_threads(barrier, block, launch, int((~arrived).sum()))
             self._findings.note(("ended", line), note)
             return
         waiting, missing = (
             unravel(int(threads.argmax()), launch.block) for threads in (arrived, ~present)
         )
-        message = partial_barrier_message(barrier, block, missing, launch, int(arrived.sum()))
+        message = hazards.partial_barrier(barrier, block, missing, launch, int(arrived.sum()))
         example = Example(block, waiting, block, missing, None, loop_iterations(group))
         hazard = Hazard(kind, (line,), None, None, message, 1, example)
         self._findings.add((kind, line), hazard)

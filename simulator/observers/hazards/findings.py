@@ -9,10 +9,11 @@ import numpy as np
 
 from simulator.language.errors import shorten
 from simulator.language.tree import MemorySpace
-from simulator.launch import Dim3
+from simulator.launch import Dim3, format_cell
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.sentences import hazards
 
 Number = float | str  # a value; its name ("nan", "inf", "-inf") where it is not finite
 
@@ -84,7 +85,7 @@ class Findings:
         """Whether a hazard of this key is kept; a note says that not all are."""
         if key in self.hazards or len(self.hazards) < MOST_HAZARDS:
             return True
-        self.notes.setdefault(MOST_HAZARDS, f"Of the hazards the first {MOST_HAZARDS} are shown.")
+        self.notes.setdefault(MOST_HAZARDS, hazards.first_hazards(MOST_HAZARDS))
         return False
 
     def add(self, key: Any, hazard: Hazard) -> None:
@@ -147,3 +148,11 @@ def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
         case _:
             assert_never(buffer.space)
     return tuple(int(i) for i in np.unravel_index(cell, buffer.shape or (1,)))
+
+
+def name_cell(buffer: Buffer, index: tuple[int, ...]) -> str:
+    """A cell as C writes it: As[0][1], or particles[3].mass."""
+    *whole, last = index
+    if buffer.members and last < len(buffer.members):
+        return format_cell(buffer.name, whole) + buffer.members[last]
+    return format_cell(buffer.name, index)

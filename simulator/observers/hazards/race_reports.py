@@ -10,10 +10,16 @@ from simulator.language.ctype import Array
 from simulator.launch import Dim3, Launch, unravel
 from simulator.machine.observer import Access, AccessKind
 from simulator.observers.cell_accesses import CellAccesses
-from simulator.observers.hazards.findings import Example, Findings, cell_index, loop_iterations
+from simulator.observers.hazards.findings import (
+    Example,
+    Findings,
+    cell_index,
+    loop_iterations,
+    name_cell,
+)
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
-from simulator.observers.hazards.messages import format_cell, race_message, same_value_note
 from simulator.observers.hazards.shadow import MANY, ProgramPosition, Shadow
+from simulator.sentences import hazards
 
 
 class RaceReports:
@@ -53,13 +59,16 @@ class RaceReports:
         iterations = loop_iterations(access.group)
         within_warp = launch.warps > 1 and bool(same_warp[first])
         example = Example(block, thread, other_block, other, index, iterations, within_warp)
-        name = format_cell(access.buffer, index)
-        both_atomic = access.kind is AccessKind.ATOMIC and bool(accesses.shadow.atomic[cell])
-        message = race_message(
-            kind, lines, name, example, launch, access_is_first,
-            during_copy=not access_is_first and bool(np.any(accesses.copied & races)),
-            of_one_block=both_atomic,
-        )  # fmt: skip
+        name = name_cell(access.buffer, index)
+        between = hazards.OF_BLOCKS
+        if other_block == block:
+            between = hazards.of_threads(within_warp)
+        if access.kind is AccessKind.ATOMIC and accesses.shadow.atomic[cell]:
+            between = hazards.OF_BLOCK_ATOMICS
+        elif not access_is_first and np.any(accesses.copied & races):
+            between = hazards.OF_COPY
+        places = (block, thread), (other_block, other)
+        message = hazards.race(kinds, lines, name, places, launch, access_is_first, between)
         count = int(races.sum())
         self._findings.add_for_array(kind, lines, access.buffer, message, count, example)
 
@@ -72,9 +81,9 @@ class RaceReports:
             return
         launch = access.group.launch
         writers = (int(accesses.shadow.writer[cell]), int(accesses.threads[number]))
-        name = format_cell(access.buffer, cell_index(access.buffer, cell))
+        name = name_cell(access.buffer, cell_index(access.buffer, cell))
         places = [_block_and_thread(writer, launch) for writer in writers]
-        self._findings.note(key, same_value_note(lines, name, places, launch))
+        self._findings.note(key, hazards.same_value(lines, name, places, launch))
 
     def with_reader_block(
         self, access: Access, shadow: Shadow, cells: Array, threads: Array, races: Array
@@ -97,8 +106,11 @@ class RaceReports:
         example = Example(block, thread, other_block, other, index, iterations)
         read_line = int(shadow.reader_line[cells[first]])
         kind, lines = HazardKind.WRITE_AFTER_READ, (access.lvalue.span.line,)
-        name = format_cell(access.buffer, index)
-        message = race_message(kind, (read_line, *lines), name, example, launch, False)
+        name = name_cell(access.buffer, index)
+        message = hazards.race(
+            RACES[kind], (read_line, *lines), name, ((block, thread), (other_block, other)),
+            launch, False, hazards.OF_BLOCKS,
+        )  # fmt: skip
         count = int(races.sum())
         self._findings.add_for_array(kind, lines, access.buffer, message, count, example)
 

@@ -12,14 +12,15 @@ from simulator.language.tree import UNSET_SPACES, MemorySpace
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
 from simulator.machine.observer import Access, AccessKind, Observer, Sweep
-from simulator.observers.hazards.findings import Findings, Hazard, cell_index, example_of_lane
-from simulator.observers.hazards.hazard_kind import HazardKind
-from simulator.observers.hazards.messages import (
-    format_cell,
-    unset_cell_message,
-    unset_copy_note,
-    unset_variable_message,
+from simulator.observers.hazards.findings import (
+    Findings,
+    Hazard,
+    cell_index,
+    example_of_lane,
+    name_cell,
 )
+from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.sentences import hazards
 
 KIND = HazardKind.UNINITIALIZED_READ
 
@@ -87,7 +88,7 @@ class UnsetReads(Observer):
     def on_unset(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is read before it has a value."""
         example = example_of_lane(group, int(lanes[0]))
-        message = unset_variable_message(
+        message = hazards.unset_variable(
             span.line, example.block, example.thread, group.launch, name
         )
         space = MemorySpace.REGISTER
@@ -97,7 +98,7 @@ class UnsetReads(Observer):
     def on_unset_copy(self, group: Group, name: str, lanes: Array, span: Span) -> None:
         """A variable is copied before it has a value."""
         block, thread = group.thread_of(int(lanes[0]))
-        note = unset_copy_note(span.line, block, thread, group.launch, name)
+        note = hazards.unset_copy(span.line, block, thread, group.launch, name)
         self._findings.note(("copy", name, span.line), note)
 
     def _cells(self, buffer: Buffer) -> Array:
@@ -113,6 +114,6 @@ class UnsetReads(Observer):
         first = int(unset.argmax())
         index = cell_index(buffer, int(cells[first]), group.lanes)
         example = example_of_lane(group, int(group.lane_numbers[lanes][first]), index)
-        name, place = format_cell(buffer, index), (example.block, example.thread)
-        message = unset_cell_message(lines[0], *place, group.launch, name, buffer.space)
+        name, place = name_cell(buffer, index), (example.block, example.thread)
+        message = hazards.unset_cell(lines[0], *place, group.launch, name, buffer.space)
         self._findings.add_for_array(KIND, lines, buffer, message, int(unset.sum()), example)

@@ -21,13 +21,13 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError, Span, shorten
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.language.waiting import waits_for_grid
-from simulator.launch import Dim3, Launch, format_index, ravel, unravel
+from simulator.launch import Dim3, Launch, format_cell, format_index, ravel, unravel
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
 from simulator.observers.hazards.findings import Example, Hazard, Number, Witness, loop_iterations
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
-from simulator.observers.hazards.messages import witness_sentence
+from simulator.sentences import hazards as sentences
 
 SEEDS = 6  # random orders that are tried
 MAX_SECONDS = 1.0  # of a processor, for all orders of all hazards; a block rarely takes a tenth
@@ -218,6 +218,13 @@ def _add_witness(hazard: Hazard, outcome: Outcome, reference: Outcome, launch: L
     output = _find_output_difference(outcome.arrays, reference.arrays)
     if output is None and (read is None or hazard.witness is not None):
         return hazard
+    differences = []
+    if read is not None:
+        thread = format_index(read.thread, launch.block)
+        differences.append(sentences.other_read(thread, read.value, read.reference, read.line))
+    if output is not None:
+        differences.append(sentences.other_result(output.cell, output.value, output.reference))
+    sentence = sentences.witness(outcome.order.name, reference.order.name, differences)
     witness = Witness(
         order=outcome.order.name,
         against=reference.order.name,
@@ -227,10 +234,9 @@ def _add_witness(hazard: Hazard, outcome: Outcome, reference: Outcome, launch: L
         output=None if output is None else output.cell,
         value=None if output is None else output.value,
         value_against=None if output is None else output.reference,
-        sentence="",
+        sentence=shorten(sentence),
     )
-    sentence = witness_sentence(witness, launch, None if read is None else read.line)
-    return replace(hazard, witness=replace(witness, sentence=shorten(sentence)))
+    return replace(hazard, witness=witness)
 
 
 def _find_read_difference(
@@ -267,7 +273,7 @@ def _find_output_difference(
         different = _is_different(array, expected)
         if different.any():
             index = np.unravel_index(int(different.argmax()), different.shape)
-            cell = name + "".join(f"[{int(i)}]" for i in index)
+            cell = format_cell(name, index)
             return OutputDifference(cell, _json_number(array[index]), _json_number(expected[index]))
     return None
 

@@ -1,0 +1,45 @@
+"""The sentences about hazards, whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.launch import format_index
+from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.sentences.hazards import other_read, other_result, witness
+from simulator.sentences.verdicts import NEXT_STEPS
+
+READ = other_read("(3, 1)", 8, 1, 9)
+OUTPUT = other_result("C[0][3]", -2.5, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("order", "against", "differences", "sentence"),
+    [
+        ("ascending", "lockstep", [READ, OUTPUT],
+         "With the warps in ascending order, thread (3, 1) reads 8 instead of 1 at line 9, and "
+         "C[0][3] becomes -2.5 instead of 7."),
+        ("descending", "lockstep", [READ],
+         "With the warps in descending order, thread (3, 1) reads 8 instead of 1 at line 9."),
+        ("random, seed 3", "lockstep", [OUTPUT],
+         "With the warps in random order (seed 3), C[0][3] becomes -2.5 instead of 7."),
+        ("block (1, 0) before block (0, 0)", "block (0, 0) before block (1, 0)",
+         [other_result("x[0]", "nan", 1234567.0)],
+         "With block (1, 0) before block (0, 0), x[0] becomes nan instead of 1.23457e+06, which "
+         "it has in the opposite order."),
+    ],
+)  # fmt: skip
+def test_a_witness_in_a_sentence(
+    order: str, against: str, differences: list[str], sentence: str
+) -> None:
+    assert witness(order, against, differences) == sentence
+
+
+def test_something_can_be_done_about_every_kind() -> None:
+    assert NEXT_STEPS.keys() == set(HazardKind)
+
+
+def test_an_index_has_a_z_where_there_is_depth() -> None:
+    assert format_index(None, (4, 4, 1)) == "(?)"
+    assert format_index((1, 0, 0), (4, 1, 1)) == "(1, 0)"
+    assert format_index((1, 2, 0), (4, 4, 2)) == "(1, 2, 0)"
