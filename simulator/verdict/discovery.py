@@ -312,10 +312,12 @@ class _Search:
             if name not in tiles and len(self._large) > 1:
                 yield [each | {name: few * vector_length(self._one.kernel)} for each, few in
                        zip(self._sizes_to_try(tiles), FEW, strict=True)]  # fmt: skip
-        yield self._sizes_to_try(tiles)
-        if self._grid is not None:
-            yield [{name: size * LARGER for name, size in each.items()}
-                   for each in self._sizes_to_try(tiles)]  # fmt: skip
+        small = self._sizes_to_try(tiles)
+        yield small
+        if self._grid is not None and any(
+            evaluate(one, self._macros | each) < 1 for each in small for one in self._grid
+        ):
+            yield [{name: size * LARGER for name, size in each.items()} for each in small]
         if len(self._large) > 1:
             yield self._sizes_to_try(tiles, is_square=True)
         if not self._axes:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from simulator import Kernel, catalogue, compile_kernel, simulate
 from simulator.size_expression import evaluate
 from simulator.verdict import blocks
+from simulator.verdict.discovery import VALUES
+from simulator.verdict.experiment import Experiment, Run, Sizes
 from simulator.verdict.form import (
     ArrayArgument,
     Contents,
@@ -789,6 +792,28 @@ def test_a_grid_of_the_host_that_rounds_down_has_blocks() -> None:
     )
     launch = build_launch(compile_kernel(TILES), guessed(TILES + host))
     assert (launch.grid, launch.arguments["M"]) == ((4, 1, 1), 256)
+
+
+def test_large_sizes_are_tried_only_where_small_ones_give_the_hosts_grid_no_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They take all of the time, and a wrong product of squares would not be tried."""
+    host = (
+        "void run(float* x, float* y, float* z, int M, int N, int K)"
+        "{ k<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(x, y, z, M, N, K); }"
+    )
+    wrong = naive("const float* x, const float* y, float* z, int M, int N, int K", "M", "N", "K")
+    wrong = wrong.replace("y[i * N + col]", "y[col * N + i]")
+    tried: list[int] = []
+    run = Experiment.run
+
+    def noted(experiment: Experiment, sizes: Sizes, *others: Any) -> Run:
+        tried.extend(sizes.values())
+        return run(experiment, sizes, *others)
+
+    monkeypatch.setattr(Experiment, "run", noted)
+    assert guess_form(wrong + host, compile_kernel(wrong)).task == "product_of_rows"
+    assert max(tried) <= max(map(max, VALUES))
 
 
 def test_warps_with_numbers_are_several() -> None:
