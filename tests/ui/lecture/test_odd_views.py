@@ -59,14 +59,6 @@ def draw(view: View, look: Look) -> int:
     return drawn
 
 
-def stages() -> list[Any]:
-    """Every stage, pinned or not; pinned ones only in a deep run."""
-    return [
-        pytest.param(stage, marks=() if stage is None else pytest.mark.deep, id=str(stage))
-        for stage in (None, *Stage)
-    ]
-
-
 def with_stages(cases: list[Any]) -> list[Any]:
     """Each case with a stage: none is pinned in every run, in a deep one they take turns."""
     pinned = itertools.cycle((None, *Stage))
@@ -98,25 +90,32 @@ def test_every_kernel_on_matrices_of_odd_sizes(
     assert draw(view_of(kernel=kernel, M=M, N=N, K=K), Look(stage=stage)) > 0
 
 
+CROWDED: list[dict[str, Any]] = [
+    {"kernel": "tiled", "M": 5, "N": 7, "K": 3, "TILE": 32, "tx": 31, "ty": 31},
+    {"kernel": "tiled_double", "M": 10, "N": 9, "K": 7, "TILE": 8, "bx": 1, "by": 1},
+    {"kernel": "tiled", "M": 64, "N": 64, "K": 4, "TILE": 32, "inputs": "counting"},
+    {"kernel": "naive", "M": 64, "N": 64, "K": 2, "inputs": "counting", "tx": 31, "ty": 7},
+]
+WINDOWS = [(1280, 720), (390, 844), (3840, 2160)]
+
+
+def crowded() -> list[Any]:
+    """Each view in each window, and with each stage pinned, in windows that take turns."""
+    number = itertools.count()
+    return [
+        pytest.param(
+            query, stage, *window,
+            marks=() if stage is None and window == WINDOWS[0] else pytest.mark.deep,
+            id=f"{query['kernel']}-{query['M']}-{stage}-{window[0]}",
+        )
+        for query in CROWDED
+        for stage in (None, *Stage)
+        for window in (WINDOWS if stage is None else [WINDOWS[next(number) % len(WINDOWS)]])
+    ]  # fmt: skip
+
+
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("stage", stages())
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"kernel": "tiled", "M": 5, "N": 7, "K": 3, "TILE": 32, "tx": 31, "ty": 31},
-        {"kernel": "tiled_double", "M": 10, "N": 9, "K": 7, "TILE": 8, "bx": 1, "by": 1},
-        {"kernel": "tiled", "M": 64, "N": 64, "K": 4, "TILE": 32, "inputs": "counting"},
-        {"kernel": "naive", "M": 64, "N": 64, "K": 2, "inputs": "counting", "tx": 31, "ty": 7},
-    ],
-    ids=lambda query: f"{query['kernel']}-{query['M']}",
-)
-@pytest.mark.parametrize(
-    ("width", "height"),
-    [
-        (1280, 720),
-        *(pytest.param(*size, marks=pytest.mark.deep) for size in ((390, 844), (3840, 2160))),
-    ],
-)
+@pytest.mark.parametrize(("query", "stage", "width", "height"), crowded())
 def test_large_tiles_double_and_long_numbers(
     query: dict[str, Any], stage: Stage | None, width: int, height: int
 ) -> None:
@@ -149,10 +148,9 @@ def test_every_edit_under_every_schedule(
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.name)
-def test_every_preset(preset: Preset, theme: str) -> None:
-    assert draw(preset.view, Look(theme, presenting=True)) > preset.view.step
+def test_every_preset(preset: Preset) -> None:
+    assert draw(preset.view, Look(presenting=True)) > preset.view.step
 
 
 def test_a_block_and_a_thread_beyond_the_matrices() -> None:
