@@ -13,7 +13,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,23 @@ def predict_lines(
     name: str, text: str, defines: Mapping[str, str], size: tuple[int, int, int]
 ) -> Lines:
     """The same counters of each line, from 1, that accesses memory. Raises NotPredictedError."""
-    return _predict(name.split(":")[0], text, tuple(sorted(defines.items())), size)
+    return _predict_by(_count_source, name, text, defines, size)
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A small launch of a kernel of the catalogue, all of whose blocks run."""
+
+    name: str  # in the catalogue
+    text: str  # with its macros set
+    chosen: tuple[tuple[str, int], ...]  # macros with their values
+    size: tuple[int, int, int]  # M, N, K
+
+    def run(self, observer: Observer) -> None:
+        """Have an observer count it."""
+        entry = whole_catalogue()[self.name]
+        kernel = _compiled(self.text, entry.kernel)
+        simulate(kernel, entry, dict(self.chosen), self.size, observer)
 
 
 # An H200 counted up to 40% more wavefronts of the same stores, and not the same share at 1024 as at
@@ -90,14 +105,12 @@ def predict_compiled(
     """
     unknown: dict[tuple[str, str], str] = {}
 
-    def count(launch: Callable[[CompiledCounters], None]) -> Lines:
-        counters = CompiledCounters(code)
-        launch(counters)
-        for (_, space, kind), reason in counters.unknown.items():
-            unknown.setdefault((f"{space}_{kind}", reason), reason)
-        return counters.lines
+    def count(small: Launched) -> Lines:
+        found, reasons = _count_compiled(code, small)
+        unknown.update(reasons)
+        return found
 
-    lines = _predict_by(count, name.split(":")[0], text, defines, size).values()
+    lines = _predict_by(count, name, text, defines, size).values()
     lost = {field for field, _ in unknown}
     sums = {
         field: sum(line.get(field, 0) for line in lines)
@@ -143,38 +156,45 @@ def _sum(counters: Mapping[str, int], *names: str) -> int | None:
     return sum(counters[name] for name in names)
 
 
+def _predict_by(
+    count: Callable[[Launched], Lines], name: str, text: str, defines: Mapping[str, str],
+    size: tuple[int, int, int],
+) -> Lines:  # fmt: skip
+    """The counters of a launch by line, where `count` counts those of a small one."""
+    kernel = name.split(":")[0]
+    entry = whole_catalogue().get(kernel)
+    if entry is None:
+        raise NotPredictedError(f"The catalogue does not say how {kernel} is launched.")
+    try:
+        chosen = tuple(sorted((macro, int(value)) for macro, value in defines.items()))
+        return _solve(
+            entry, dict(chosen), size, lambda small: count(Launched(kernel, text, chosen, small))
+        )
+    except (SourceError, LaunchError, ValueError) as error:
+        raise NotPredictedError(f"The simulator cannot run {kernel}: {error}") from None
+
+
+# Most sizes that are asked for are solved from the same small launches.
 @functools.lru_cache(maxsize=512)
-def _predict(
-    name: str, text: str, defines: tuple[tuple[str, str], ...], size: tuple[int, int, int]
-) -> Lines:
-    return _predict_by(_count_source, name, text, dict(defines), size)
-
-
-def _count_source(launch: Callable[[Counters], None]) -> Lines:
+def _count_source(launched: Launched) -> Lines:
     counters = Counters()
-    launch(counters)
+    launched.run(counters)
     return counters.lines
 
 
-def _predict_by(
-    count: Callable[[Callable[[Any], None]], Lines], name: str, text: str,
-    defines: Mapping[str, str], size: tuple[int, int, int],
-) -> Lines:  # fmt: skip
-    """The counters of a launch by line, where `count` has an observer count a small one."""
-    entry = whole_catalogue().get(name)
-    if entry is None:
-        raise NotPredictedError(f"The catalogue does not say how {name} is launched.")
-    try:
-        chosen = {macro: int(value) for macro, value in defines.items()}
-        kernel = _compiled(text, entry.kernel)
-        return _solve(
-            entry, chosen, size,
-            lambda small: count(lambda observer: simulate(kernel, entry, chosen, small, observer)),
-        )  # fmt: skip
-    except (SourceError, LaunchError, ValueError) as error:
-        raise NotPredictedError(f"The simulator cannot run {name}: {error}") from None
+@functools.lru_cache(maxsize=512)
+def _count_compiled(
+    code: MachineCode, launched: Launched
+) -> tuple[Lines, Mapping[tuple[str, str], str]]:
+    """The lines, and why others are not known, by what they do to which memory and the reason."""
+    counters = CompiledCounters(code)
+    launched.run(counters)
+    unknown = counters.unknown.items()
+    reasons = {(f"{space}_{kind}", reason): reason for (_, space, kind), reason in unknown}
+    return counters.lines, reasons
 
 
+@functools.lru_cache(maxsize=32)
 def _compiled(text: str, kernel: str) -> Kernel:
     try:
         return compile_kernel(text, kernel)
