@@ -53,6 +53,20 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
     return found
 
 
+def rounded_up(size: str, tile: object) -> str:
+    """A quotient of two sizes, rounded up, as an expression.
+
+    >>> rounded_up("N", "TILE / EACH"), rounded_up("N", 1)
+    ('(N + TILE / EACH - 1) / (TILE / EACH)', 'N')
+    """
+    return size if str(tile) == "1" else f"({size} + {tile} - 1) / {as_factor(str(tile))}"
+
+
+def as_factor(size: str) -> str:
+    """A size as a factor of another: in brackets, unless it is a name or a number."""
+    return size if size.isidentifier() or size.isdigit() else f"({size})"
+
+
 def substitute(expression: str, names: Mapping[str, str]) -> str:
     """An expression in which some names stand for other expressions.
 

@@ -138,7 +138,7 @@ def _build(stem: str, toml: dict[str, Any]) -> Exercise:
 
 def _check_numbers(file: _File, form: LaunchForm) -> None:
     """Raise ValueError where sizes are not the launch's numbers, or expressions over others."""
-    numbers = {given.name for given in form.arguments if isinstance(given, NumberArgument)}
+    numbers = {given.name for given in form.numbers}
     sizes = [size for one in file.requirement for size in one.launch_sizes]
     for key, size in (("counted_at", file.counted_at), *(("requirement.sizes", s) for s in sizes)):
         if set(size) != numbers:

@@ -21,6 +21,7 @@ from simulator.verdict.form import (
     LaunchForm,
     Sizes3,
     UserKernel,
+    with_arrays,
     with_numbers,
 )
 from simulator.verdict.guess import guess_form
@@ -157,11 +158,7 @@ def _with_arguments(kernel: Kernel, form: LaunchForm, texts: list[str]) -> Launc
     if form.task:
         _check_shapes(kernel, form, shapes)
         return form
-    arguments = tuple(
-        _shaped(one, shapes[one.name]) if isinstance(one, ArrayArgument) else one
-        for one in form.arguments
-    )
-    return replace(form, arguments=arguments)
+    return with_arrays(form, lambda one: _shaped(one, shapes[one.name]))
 
 
 def _shaped(array: ArrayArgument, shape: tuple[int, ...]) -> ArrayArgument:

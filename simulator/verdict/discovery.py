@@ -19,7 +19,7 @@ from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
 from simulator.launch import MAX_GRID_THREADS, Dim3
-from simulator.size_expression import WORD, evaluate
+from simulator.size_expression import WORD, evaluate, rounded_up
 from simulator.verdict.experiment import COUNTED, Experiment, Run, Sizes, small_value
 from simulator.verdict.fit import Allocated, Fit, compared, expressions, fits
 from simulator.verdict.form import Contents, LaunchForm, NumberArgument, Sizes3
@@ -177,7 +177,7 @@ class _Search:
                 size, tile = bound
                 if size in self._large:  # of a product of sizes no single one has whole tiles
                     tiles[size] = tile
-                choices.append((_ceil(size, tile) if size else str(tile),))
+                choices.append((rounded_up(size, tile) if size else str(tile),))
         grids = [(x, y, z) for x, y, z in itertools.product(*choices)]
         grids.sort(key=lambda grid: len(open_axes) - len({grid[axis] for axis in open_axes}))
         return self._best(grids[:MOST_GRIDS], tiles, not open_axes)
@@ -275,7 +275,7 @@ class _Search:
         if not self._large:
             return [*counted, "2"]
         sizes = (*self._large, *self._pairs())
-        found = [*counted, *(_ceil(size, tile) for tile in tiles for size in sizes)]
+        found = [*counted, *(rounded_up(size, tile) for tile in tiles for size in sizes)]
         return found[:MOST_GUESSES]
 
     def _best(
@@ -431,10 +431,6 @@ def _same(first: Array, second: Array) -> bool:
     """Whether two masks of wrong cells are nearly the same."""
     either = int(np.count_nonzero(first | second))
     return first.shape == second.shape and int(np.count_nonzero(first & second)) >= ALIKE * either
-
-
-def _ceil(size: str, tile: int) -> str:
-    return size if tile == 1 else f"({size} + {tile} - 1) / {tile}"
 
 
 def _extents(kernel: Kernel, runs: Sequence[tuple[Sizes, Run]], grid: Sizes3) -> dict[str, str]:

@@ -155,17 +155,11 @@ class Experiment:
         form = self.form(sizes, grid)
         if not self._arrays:
             launch = build_launch(self.kernel, form)
-            self._arrays.update(
-                (one.name, launch.arguments[one.name])
-                for one in form.arguments if isinstance(one, ArrayArgument)
-            )  # fmt: skip
+            self._arrays.update((one.name, launch.arguments[one.name]) for one in form.arrays)
             for name, array in self._arrays.items():
                 first = np.asarray(self.given.get(name, ())).reshape(-1)
                 array.reshape(-1)[: first.size] = first
-        numbers = replace(
-            form, arguments=tuple(a for a in form.arguments if isinstance(a, NumberArgument))
-        )
-        bare = build_launch(self.kernel, numbers)
+        bare = build_launch(self.kernel, replace(form, arguments=tuple(form.numbers)))
         launch = replace(bare, arguments={**bare.arguments, **self._arrays})
         touches = Touches(has_marks)
         machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=SECONDS)

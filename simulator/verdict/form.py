@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -58,16 +58,29 @@ class LaunchForm:
     # for an array, an expression for a size.
     roles: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def arrays(self) -> list[ArrayArgument]:
+        """The arguments that are arrays, in the order of the parameters."""
+        return [one for one in self.arguments if isinstance(one, ArrayArgument)]
+
+    @property
+    def numbers(self) -> list[NumberArgument]:
+        """The arguments that are numbers, in the order of the parameters."""
+        return [one for one in self.arguments if isinstance(one, NumberArgument)]
+
+
+def with_arrays(form: LaunchForm, changed: Callable[[ArrayArgument], ArrayArgument]) -> LaunchForm:
+    """The form with other arrays."""
+    arguments = (changed(one) if isinstance(one, ArrayArgument) else one for one in form.arguments)
+    return replace(form, arguments=tuple(arguments))
+
 
 def with_contents(form: LaunchForm, contents: Contents) -> LaunchForm:
     """The form with other contents instead of random digits."""
-    arguments = tuple(
-        replace(one, contents=contents)
-        if isinstance(one, ArrayArgument) and one.contents is Contents.RANDOM
-        else one
-        for one in form.arguments
+    return with_arrays(
+        form,
+        lambda one: replace(one, contents=contents) if one.contents is Contents.RANDOM else one,
     )
-    return replace(form, arguments=arguments)
 
 
 def with_fractions(form: LaunchForm) -> LaunchForm:

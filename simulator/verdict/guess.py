@@ -20,7 +20,7 @@ from simulator.launch import Launch
 from simulator.machine.machine import Machine
 from simulator.machine.schedule import Schedule
 from simulator.report import simulate
-from simulator.size_expression import WORD, evaluate, substitute
+from simulator.size_expression import WORD, as_factor, evaluate, rounded_up, substitute
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.discovery import Discovery, discover
 from simulator.verdict.expected import expected_results
@@ -32,6 +32,7 @@ from simulator.verdict.form import (
     LaunchForm,
     NumberArgument,
     Sizes3,
+    with_arrays,
     with_contents,
     with_numbers,
 )
@@ -93,10 +94,10 @@ def guess_form(
 def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | None) -> LaunchForm:
     """The form, whose arrays may still be too small."""
     host = host_form(text, kernel)
-    if host is not None and host.grid is not None and not _has_values(kernel, host.grid):
+    if host.grid is not None and not _has_values(kernel, host.grid):
         host = replace(host, grid=None)
     if block is not None:
-        host = replace(host or HostForm(None, None, None, {}), block=block)
+        host = replace(host, block=block)
     shape, refused = recognise(kernel), None
     if task and (shape is None or shape.task != task):
         try:
@@ -135,12 +136,12 @@ def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | N
     return _as_launched(kernel, _without_task(kernel, host, found), host)
 
 
-def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm | None) -> LaunchForm:
+def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm) -> LaunchForm:
     """A form with the numbers of the file's own launch, where that has few threads.
 
     That is a launch whose grid and sizes are numbers; one by expressions is in the form already.
     """
-    if host is None or host.grid is None:
+    if host.grid is None:
         return form
     try:
         blocks = [evaluate(size, macro_values(kernel.text)) for size in host.grid]
@@ -153,8 +154,7 @@ def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm | None) -> Lau
         for name, one in host.arguments.items()
         if one.value is not None
     }
-    numbers = [one.name for one in form.arguments if isinstance(one, NumberArgument)]
-    if not set(numbers) <= values.keys():
+    if not {one.name for one in form.numbers} <= values.keys():
         return form
     launched = replace(form, grid=host.grid, arguments=with_numbers(form.arguments, values))
     if _is_large(kernel, launched):
@@ -185,27 +185,24 @@ def _holds(kernel: Kernel, form: LaunchForm) -> bool:
 
 
 def _completed(
-    kernel: Kernel, host: HostForm | None, form: LaunchForm, tile: BlockTile | None,
-    task: str | None,
+    kernel: Kernel, host: HostForm, form: LaunchForm, tile: BlockTile | None, task: str | None
 ) -> LaunchForm:  # fmt: skip
     """A form of a block and a shape with its sizes and its grid."""
     form = replace(form, arguments=_sized(kernel, form, tile))
-    follows = host is not None and host.grid is not None and _names_sizes(host.grid, form)
-    grid = host.grid if follows and host is not None else None
-    form = replace(form, grid=grid or _grid(kernel, form, tile))
-    form = _with_blocks(kernel, form)
+    follows = host.grid is not None and _names_sizes(host.grid, form)
+    grid = host.grid if follows and host.grid is not None else _grid(kernel, form, tile)
+    form = _with_blocks(kernel, replace(form, grid=grid))
     return form if task != "" else replace(form, task="", roles=())
 
 
 def _right_form(
-    kernel: Kernel, host: HostForm | None, shapes: Sequence[Shape]
+    kernel: Kernel, host: HostForm, shapes: Sequence[Shape]
 ) -> tuple[LaunchForm, BlockTile | None, bool]:
     """The likeliest block and shape that compute what they should, and what the block stores.
 
     Without any, which the last says, the likeliest of all. The grid is not known yet.
     """
-    given = host.block if host is not None else None
-    blocks = likely_blocks(kernel) if given is None else [given]
+    blocks = likely_blocks(kernel) if host.block is None else [host.block]
     likeliest = [(block, shape) for block in blocks[:LIKELIEST] for shape in shapes]
     others = [(block, shape) for shape in shapes for block in blocks[LIKELIEST:]]
     forms = (
@@ -225,26 +222,22 @@ def _right_form(
         probe = Probe(kernel, form)
         if probe.block_is_right(is_patient=form.roles == first.roles and form.task == first.task):
             tile = probe.tile()
-            if given is not None or tile is None or not tile.has_gaps:
+            if host.block is not None or tile is None or not tile.has_gaps:
                 return form, tile, True
         if time.process_time() > end:
             break
     return first, Probe(kernel, first).tile(), False
 
 
-def _shared_bytes(kernel: Kernel, host: HostForm | None, block: Sizes3) -> str:
+def _shared_bytes(kernel: Kernel, host: HostForm, block: Sizes3) -> str:
     """The bytes of dynamic shared memory: the launch's in the text, else two elements a thread."""
-    if host is not None and host.shared_bytes not in (None, "0"):
-        return host.shared_bytes or "0"
+    if host.shared_bytes not in (None, "0"):
+        return host.shared_bytes
     dynamic = [one.ctype for one in kernel.shared if one.dynamic]
     sizes = [size_of(one.innermost) for one in dynamic if isinstance(one, ArrayOf)]
     if not sizes:
         return "0"
-    return " * ".join([str(2 * max(sizes)), *(_factor(side) for side in block if side != "1")])
-
-
-def _factor(size: str) -> str:
-    return size if size.isidentifier() or size.isdigit() else f"({size})"
+    return " * ".join([str(2 * max(sizes)), *(as_factor(side) for side in block if side != "1")])
 
 
 def _sized(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> tuple[Argument, ...]:
@@ -273,8 +266,8 @@ def _in_whole_tiles(form: LaunchForm, tile: BlockTile | None) -> LaunchForm:
     sides = {roles.get("M"): tile.rows, roles.get("N"): tile.columns}
     sizes = {
         one.name: -(-int(one.value) // sides[one.name]) * sides[one.name]
-        for one in form.arguments
-        if isinstance(one, NumberArgument) and one.name in sides and one.value.isdigit()
+        for one in form.numbers
+        if one.name in sides and one.value.isdigit()
     }
     return replace(form, arguments=with_numbers(form.arguments, sizes))
 
@@ -285,8 +278,8 @@ def _with_blocks(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     for factor in (1, 2, 4, LARGEST_FACTOR):
         numbers = {
             one.name: factor * int(one.value)
-            for one in form.arguments
-            if isinstance(one, NumberArgument) and one.name in roles and one.value.isdigit()
+            for one in form.numbers
+            if one.name in roles and one.value.isdigit()
         }
         try:
             known = known_values(kernel, form, numbers)
@@ -300,7 +293,7 @@ def _with_blocks(kernel: Kernel, form: LaunchForm) -> LaunchForm:
 
 def _names_sizes(grid: Sizes3, form: LaunchForm) -> bool:
     """Whether a grid follows the sizes: it names one, unless none can be chosen."""
-    numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
+    numbers = {one.name for one in form.numbers}
     free = {value for _, value in form.roles if value in numbers}
     return not free or any(name in size for size in grid for name in free)
 
@@ -311,12 +304,15 @@ def _grid(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> Sizes3:
     rows, columns = (substitute(one, roles) for one in task.arrays[task.results[0]])
     if tile is None:
         used = axes_used(kernel, "blockIdx")
-        across = _ceil(columns, form.block[0]) if "x" in used else "1"
-        return across, _ceil(rows, form.block[1]) if "y" in used else "1", "1"
+        across = rounded_up(columns, form.block[0]) if "x" in used else "1"
+        return across, rounded_up(rows, form.block[1]) if "y" in used else "1", "1"
     names = {along: _named(kernel, form, along, size) for along, size in _sides(tile).items()}
     if tile.is_linear:
-        return _ceil(f"{rows} * {columns}", names["columns"]), "1", "1"
-    blocks = {"rows": _ceil(rows, names["rows"]), "columns": _ceil(columns, names["columns"])}
+        return rounded_up(f"{rows} * {columns}", names["columns"]), "1", "1"
+    blocks = {
+        "rows": rounded_up(rows, names["rows"]),
+        "columns": rounded_up(columns, names["columns"]),
+    }
     x = blocks.get(tile.along_x, "1")
     return x, blocks.get(tile.along_y, "1") if tile.along_y != tile.along_x else "1", "1"
 
@@ -340,18 +336,13 @@ def _named(kernel: Kernel, form: LaunchForm, along: str, size: int) -> str:
     return names[0] if names else str(size)
 
 
-def _ceil(size: str, tile: str) -> str:
-    return size if tile == "1" else f"({size} + {tile} - 1) / {_factor(tile)}"
-
-
 # Found out by running it -------------------------------------------------------------------------
 
 
-def _discover(kernel: Kernel, host: HostForm | None, tasks: Sequence[str] = ()) -> Discovery | None:
-    given = host.block if host is not None else None
-    blocks = likely_blocks(kernel)[:MOST_BLOCKS] if given is None else [given]
+def _discover(kernel: Kernel, host: HostForm, tasks: Sequence[str] = ()) -> Discovery | None:
+    blocks = likely_blocks(kernel)[:MOST_BLOCKS] if host.block is None else [host.block]
     shared = [_shared_bytes(kernel, host, block) for block in blocks]
-    grid = host.grid if host is not None else None
+    grid = host.grid
     sizes = {one.name for one in kernel.parameters if is_whole(one.ctype)}
     follows = grid is not None and (
         not sizes or any(word in sizes for size in grid for word in WORD.findall(size))
@@ -373,23 +364,20 @@ def _has_values(kernel: Kernel, grid: Sizes3) -> bool:
     return True
 
 
-def _allocated(kernel: Kernel, host: HostForm | None) -> Allocated | None:
+def _allocated(kernel: Kernel, host: HostForm) -> Allocated | None:
     """What the file's host code gives arrays and sizes; None where it does not say that."""
-    if host is None:
-        return None
     cells = {name: one.elements for name, one in host.arguments.items() if one.elements}
     sizes = _sizes_passed(kernel, host)
     return Allocated(sizes, cells) if cells and sizes else None
 
 
-def _sizes_passed(kernel: Kernel, host: HostForm | None) -> dict[str, int]:
+def _sizes_passed(kernel: Kernel, host: HostForm) -> dict[str, int]:
     """The whole numbers that the file's launch passes, by parameter."""
-    arguments = host.arguments if host is not None else {}
     return {
         one.name: int(given.value)
         for one in kernel.parameters
         if is_whole(one.ctype)
-        for given in [arguments.get(one.name)]
+        for given in [host.arguments.get(one.name)]
         if given is not None and given.value is not None
     }
 
@@ -432,7 +420,7 @@ def _with_names(kernel: Kernel, found: Discovery) -> Sizes3:
             return blocks
         tile = int(tiled[2])
         is_block = evaluate(threads, macros) == tile
-        return _ceil(tiled[1], threads if is_block else _named(kernel, stub, "", tile))
+        return rounded_up(tiled[1], threads if is_block else _named(kernel, stub, "", tile))
 
     x, y, z = map(named, found.grid, found.block)
     return x, y, z
@@ -485,15 +473,14 @@ def roomy(kernel: Kernel, form: LaunchForm) -> LaunchForm:
             form = ones
     except (LaunchError, SourceError):
         return form
-    arguments = tuple(
-        replace(
-            one, rows="1", columns=_count_elements(kernel, one.name, touches.cells), is_seen=True
-        )
-        if isinstance(one, ArrayArgument) and touches.cells.get(one.name, 0) > cells[one.name]
-        else one
-        for one in form.arguments
-    )
-    return replace(form, arguments=arguments, task="", roles=())
+
+    def holding(one: ArrayArgument) -> ArrayArgument:
+        if touches.cells.get(one.name, 0) <= cells[one.name]:
+            return one
+        columns = _count_elements(kernel, one.name, touches.cells)
+        return replace(one, rows="1", columns=columns, is_seen=True)
+
+    return replace(with_arrays(form, holding), task="", roles=())
 
 
 def with_places(kernel: Kernel, form: LaunchForm) -> LaunchForm:
@@ -542,27 +529,23 @@ def _with_contents_of(
     kernel: Kernel, form: LaunchForm, contents: Mapping[str, Contents]
 ) -> LaunchForm:
     """A form whose arrays of these names have such contents, and all of them room for that."""
-    arguments = tuple(
-        replace(one, contents=contents[one.name])
-        if isinstance(one, ArrayArgument) and one.name in contents
-        else one
-        for one in form.arguments
+    form = with_arrays(
+        form, lambda one: replace(one, contents=contents.get(one.name, one.contents))
     )
-    form = replace(form, arguments=arguments)
     for _ in range(RESIZED):  # an array with more cells holds more places
         form = roomy(kernel, form)
     known = known_values(kernel, form)
-    arrays = [one for one in form.arguments if isinstance(one, ArrayArgument)]
-    cells = {one.name: evaluate(one.columns, known) for one in arrays}
-    sizes = {cells[one.name]: one.columns for one in arrays
+    cells = {one.name: evaluate(one.columns, known) for one in form.arrays}
+    sizes = {cells[one.name]: one.columns for one in form.arrays
              if one.name in contents and not one.is_seen}  # fmt: skip
-    arguments = tuple(
-        replace(one, columns=sizes[cells[one.name]], is_seen=False)
-        if isinstance(one, ArrayArgument) and one.is_seen and cells[one.name] in sizes
-        else one
-        for one in form.arguments
+    return with_arrays(
+        form,
+        lambda one: (
+            replace(one, columns=sizes[cells[one.name]], is_seen=False)
+            if one.is_seen and cells[one.name] in sizes
+            else one
+        ),
     )
-    return replace(form, arguments=arguments)
 
 
 def _touched(kernel: Kernel, form: LaunchForm, launch: Launch) -> Touches:
@@ -583,18 +566,15 @@ def _count_elements(kernel: Kernel, name: str, cells: Mapping[str, int]) -> str:
 # Without a task ----------------------------------------------------------------------------------
 
 
-def _without_task(
-    kernel: Kernel, host: HostForm | None, found: Discovery | None = None
-) -> LaunchForm:
+def _without_task(kernel: Kernel, host: HostForm, found: Discovery | None = None) -> LaunchForm:
     """A form for a kernel whose task is not known.
 
     It has what was found out, else the text's launch, else a cell a thread.
     """
     if found is not None:
         return _of_discovery(kernel, host, found)
-    block = host.block if host is not None and host.block is not None else None
-    block = block or likely_blocks(kernel)[0]
-    grid = host.grid if host is not None and host.grid is not None else None
+    block = host.block or likely_blocks(kernel)[0]
+    grid = host.grid
     if grid is None:
         x, y = ("2" if axis in axes_used(kernel, "blockIdx") else "1" for axis in "xy")
         grid = (x, y, "1")
@@ -613,11 +593,11 @@ def _without_task(
     return _made_smaller(kernel, form)
 
 
-def _of_discovery(kernel: Kernel, host: HostForm | None, found: Discovery) -> LaunchForm:
+def _of_discovery(kernel: Kernel, host: HostForm, found: Discovery) -> LaunchForm:
     """A form whose arrays are as large as what is touched; of the sizes that were tried."""
     given = {
         name: int(one.value)
-        for name, one in (host.arguments if host is not None else {}).items()
+        for name, one in host.arguments.items()
         if name in found.values and one.value is not None
     }
     if found.seen:
@@ -631,7 +611,7 @@ def _of_discovery(kernel: Kernel, host: HostForm | None, found: Discovery) -> La
 
 
 def _with_values(
-    kernel: Kernel, host: HostForm | None, found: Discovery, values: Mapping[str, int]
+    kernel: Kernel, host: HostForm, found: Discovery, values: Mapping[str, int]
 ) -> LaunchForm:
     return LaunchForm(
         grid=_with_names(kernel, found),
@@ -650,19 +630,19 @@ def _with_values(
     )  # fmt: skip
 
 
-def _number(kernel: Kernel, one: Variable, host: HostForm | None, values: Mapping[str, int]) -> str:
+def _number(kernel: Kernel, one: Variable, host: HostForm, values: Mapping[str, int]) -> str:
     if one.name in byte_pitches(kernel):
         return str(PITCH)
-    given = host.arguments.get(one.name) if host is not None else None
+    given = host.arguments.get(one.name)
     if one.name in values or given is None or given.value is None:
         return str(values.get(one.name, 1))
     return str(int(given.value) if is_whole(one.ctype) else given.value)
 
 
-def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) -> Argument:
+def _argument(kernel: Kernel, number: int, host: HostForm, threads: str) -> Argument:
     """What a parameter is given: what the text's launch gives it, else as many as the threads."""
     parameter = kernel.parameters[number]
-    given = host.arguments.get(parameter.name) if host is not None else None
+    given = host.arguments.get(parameter.name)
     if not isinstance(parameter.ctype, Pointer):
         whole = is_whole(parameter.ctype)
         value = given.value if given is not None else None
@@ -677,9 +657,8 @@ def _argument(kernel: Kernel, number: int, host: HostForm | None, threads: str) 
         return ArrayArgument(parameter.name, side, side)
     is_atomic = parameter.name in atomic_parameters(kernel)
     contents = Contents.ZEROS if is_atomic else Contents.RANDOM
-    elements = given.elements if given is not None and given.elements else None
-    if elements is not None:
-        columns = _in_sizes(kernel, host, elements)
+    if given is not None and given.elements:
+        columns = _in_sizes(kernel, host, given.elements)
         return ArrayArgument(parameter.name, "1", columns, contents)
     if isinstance(parameter.ctype.target, ArrayOf):
         inner = math.prod(parameter.ctype.target.shape)
@@ -693,7 +672,7 @@ def _side_of(kernel: Kernel, cells: int) -> int:
     return max(unit, math.isqrt(cells) // unit * unit)
 
 
-def _in_sizes(kernel: Kernel, host: HostForm | None, elements: int) -> str:
+def _in_sizes(kernel: Kernel, host: HostForm, elements: int) -> str:
     """A number of elements as the size, or the product of two, that the launch passes too."""
     sizes = _sizes_passed(kernel, host)
     for name, value in sizes.items():
@@ -708,10 +687,8 @@ def _in_sizes(kernel: Kernel, host: HostForm | None, elements: int) -> str:
 
 def _made_smaller(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     """The form with smaller sizes, where a launch of many threads follows from its sizes."""
-    used = " ".join((*form.grid, *(one.columns for one in form.arguments
-                                   if isinstance(one, ArrayArgument))))  # fmt: skip
-    sizes = [one.name for one in form.arguments
-             if isinstance(one, NumberArgument) and one.name in used.split()]  # fmt: skip
+    used = " ".join((*form.grid, *(one.columns for one in form.arrays))).split()
+    sizes = [one.name for one in form.numbers if one.name in used]
     if not sizes or not _is_large(kernel, form):
         return form
     size = SMALLER[min(len(sizes), len(SMALLER)) - 1]

@@ -21,7 +21,7 @@ from simulator.frontend.scanner import TokenKind
 from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3
-from simulator.size_expression import evaluate
+from simulator.size_expression import as_factor, evaluate
 from simulator.verdict.form import Sizes3
 from simulator.verdict.launches import macro_values
 
@@ -41,11 +41,11 @@ class HostForm:
 
 
 @functools.lru_cache(1)  # a verdict asks again, of the file whose form was guessed
-def host_form(text: str, kernel: Kernel) -> HostForm | None:
-    """The first launch of a kernel in its file's host code; None without one."""
+def host_form(text: str, kernel: Kernel) -> HostForm:
+    """The first launch of a kernel in its file's host code; nothing is known without one."""
     found = next((one for one in find_launches(text) if one.kernel == kernel.name), None)
     if found is None:
-        return None
+        return HostForm(None, None, None, {})
     arguments = _arguments(kernel, found)
     reader = _Expressions(text, found, arguments)
     return HostForm(
@@ -211,7 +211,7 @@ class _Expressions:
                 meant = None if inner is None else self._expression(inner, depth - 1)
                 if meant is None:
                     return None
-                found.append(meant if meant.isidentifier() or meant.isdigit() else f"({meant})")
+                found.append(as_factor(meant))
             if len(found) > MAX_WORDS:
                 return None
         return " ".join(_without_brackets(found)).replace("( ", "(").replace(" )", ")")

@@ -10,7 +10,7 @@ from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.sentences import verdicts
 from simulator.verdict.choose_next_step import next_step
-from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, UserKernel
+from simulator.verdict.form import Contents, LaunchForm, UserKernel
 from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
@@ -117,8 +117,7 @@ def _run_all(runs: Runs, planned: list[Trial], on_progress: Callable[[str], None
 
 def _places(form: LaunchForm, kernel: Kernel) -> Iterator[str]:
     """A sentence for each array that holds places instead of random digits."""
-    places = [one for one in form.arguments if isinstance(one, ArrayArgument)
-              and one.contents in (Contents.SHUFFLED, Contents.RISING)]  # fmt: skip
+    places = [one for one in form.arrays if one.contents in (Contents.SHUFFLED, Contents.RISING)]
     found = find_places(kernel) if places else None
     for one in places:
         arrays = found.picked_by(one.name) if found is not None else []
@@ -150,7 +149,7 @@ def _computed_instead(form: LaunchForm, kernel: Kernel, checks: tuple[SizeCheck,
 
 def _asked(form: LaunchForm, state: State) -> str:
     """A question about the arrays whose size nothing tells; "" without any."""
-    seen = [one for one in form.arguments if isinstance(one, ArrayArgument) and one.is_seen]
+    seen = [one for one in form.arrays if one.is_seen]
     if not seen or state is not State.UNCHECKED:
         return ""
     return f" {verdicts.asks_for_cells([one.name for one in seen])}"
@@ -164,7 +163,7 @@ def task_of(form: LaunchForm) -> Task | None:
     if task is None:
         raise LaunchError(f"{form.task!r} is not a task; the tasks are {', '.join(TASKS)}.")
     roles = dict(form.roles)
-    arrays = {one.name for one in form.arguments if isinstance(one, ArrayArgument)}
+    arrays = {one.name for one in form.arrays}
     for role in (*task.arrays, *task.sizes, *((FACTOR,) if task.has_factor else ())):
         if role not in roles:
             raise LaunchError(f"The task {task.title} needs to know what {role} is.")

@@ -169,8 +169,7 @@ def _values(
     check_names(kernel)
     known = macro_values(kernel.text)
     scalars: dict[str, int | float] = {}
-    numbered = [one for one in form.arguments if isinstance(one, NumberArgument)]
-    for given in sorted(numbered, key=lambda one: bool(WORD.search(one.value))):
+    for given in sorted(form.numbers, key=lambda one: bool(WORD.search(one.value))):
         ctype = types.get(given.name)
         if ctype is not None and not isinstance(ctype, Scalar | Pointer):
             raise LaunchError(

@@ -10,7 +10,7 @@ from simulator.observers.written_parameters import written_parameters
 from simulator.sentences import verdicts
 from simulator.verdict.experiment import Run, Touches, is_plain_array
 from simulator.verdict.fit import Fit, fits
-from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.form import LaunchForm
 from simulator.verdict.mend import mend
 from simulator.verdict.parameters import Shape, recognise
 from simulator.verdict.repair import Repair
@@ -48,7 +48,7 @@ def find_likely_task(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
 
 def _change(runs: Runs, named: Shape) -> Repair | None:
     """A change with which a kernel computes what its name and its parameters say."""
-    numbers = {one.name: one for one in runs.form.arguments if isinstance(one, NumberArgument)}
+    numbers = {one.name: one for one in runs.form.numbers}
     arguments = tuple(numbers.get(one.name, one) for one in named.arguments)
     form = LaunchForm(
         runs.form.grid, runs.form.block, runs.form.shared_bytes, arguments, named.task, named.roles

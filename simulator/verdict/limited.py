@@ -14,7 +14,7 @@ from simulator.language.visit import (
 )
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.sentences import verdicts
-from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.form import LaunchForm
 from simulator.verdict.parameters import axes_used, vector_length
 from simulator.verdict.strides import find_flags
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck
@@ -55,8 +55,7 @@ def limit(
         and not any(size % length and size > length for one in right for _, size in one.sizes)
     ):
         flags = find_flags(kernel)
-        numbers = [one for one in form.arguments if isinstance(one, NumberArgument)]
-        on = [one.name for one in numbers if one.name in flags and one.value != "0"]
+        on = [one.name for one in form.numbers if one.name in flags and one.value != "0"]
         return verdicts.whole_vectors(length, on)
     is_square = any(len({size for _, size in sizes}) == 1 for sizes in at)
     if axes_used(kernel, "gridDim") and "y" in axes_used(kernel, "blockIdx") and not is_square:

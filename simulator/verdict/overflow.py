@@ -20,10 +20,7 @@ def overflow(kernel: Kernel) -> str:
 
     That is where the file's host code allocates an array of that many elements.
     """
-    host = host_form(kernel.text, kernel)
-    if host is None:
-        return ""
-    given = host.arguments
+    given = host_form(kernel.text, kernel).arguments
     large = {name for name, one in given.items() if (one.elements or 0) > MOST}
     known = {name: int(one.value) for name, one in given.items() if one.value is not None}
     for array, product in _products(kernel) if large else ():

@@ -32,7 +32,7 @@ from simulator.language.visit import expressions_of, in_register, sources_of, su
 from simulator.observers.hazards.findings import Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.observers.written_parameters import root_variable
-from simulator.verdict.form import ArrayArgument, Contents, LaunchForm
+from simulator.verdict.form import Contents, LaunchForm
 from simulator.verdict.parameters import is_whole
 
 # Where threads read what others write, as a histogram's, that is the kernel's: it needs atomics.
@@ -63,8 +63,7 @@ class Places:
 
         Hazards that another drawing shows too, as far as the kernel's source tells, have none.
         """
-        arrays = [one for one in form.arguments if isinstance(one, ArrayArgument)]
-        drawn = {one.name for one in arrays if one.contents is not Contents.ZEROS}
+        drawn = {one.name for one in form.arrays if one.contents is not Contents.ZEROS}
         known = list(hazards)
         raced = {one.array for one in known if one.kind in READ_RACES}
         found = {

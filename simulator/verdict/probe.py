@@ -21,7 +21,7 @@ from simulator.machine.observer import Access, AccessKind, Fault, Observer
 from simulator.machine.schedule import Schedule
 from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results
-from simulator.verdict.form import LaunchForm, NumberArgument, with_fractions
+from simulator.verdict.form import LaunchForm, with_fractions
 from simulator.verdict.launches import build_launch, known_values
 from simulator.verdict.parameters import vector_length
 from simulator.verdict.sizes import TILE_SIDE
@@ -90,7 +90,7 @@ class Probe:
         self._task = TASKS[form.task]
         self._roles = dict(form.roles)
         self._result = self._roles[self._task.results[0]]
-        given = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
+        given = {one.name for one in form.numbers}
         self._end = time.process_time() + ALL_SECONDS
         self._multiple = (
             TILE_SIDE if calls(kernel.body, FRAGMENT_FUNCTIONS) else vector_length(kernel)

@@ -47,7 +47,7 @@ from simulator.observers.hazards.findings import Hazard
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.observers.written_parameters import root_variable
 from simulator.sentences import changes
-from simulator.verdict.form import ArrayArgument, LaunchForm
+from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import build_without_arrays, known_values
 from simulator.verdict.overflow import first_too_large, text_at
 
@@ -141,10 +141,7 @@ class _Text:
             name for name, ctype in parameters.items()
             if isinstance(ctype, Scalar) and not ctype.is_float and ctype.size > 1
         ]  # fmt: skip
-        self._arrays = {
-            one.name: (one.rows, one.columns)
-            for one in form.arguments if isinstance(one, ArrayArgument)
-        }  # fmt: skip
+        self._arrays = {one.name: (one.rows, one.columns) for one in form.arrays}
 
     def _text(self, span: Span) -> str:
         return text_at(self._kernel, span)

@@ -10,7 +10,7 @@ from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
 from simulator.size_expression import WORD, evaluate
-from simulator.verdict.form import LaunchForm, NumberArgument
+from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import known_values
 from simulator.verdict.parameters import is_whole
 
@@ -99,17 +99,16 @@ def _free_sizes(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> lis
     """The parameters that may have other values than the form's: those that are a task's sizes."""
     meant = dict(form.roles)
     types = {one.name: one.ctype for one in kernel.parameters}
-    numbers = [one for one in form.arguments if isinstance(one, NumberArgument)]
     meant_words = {word for what in meant.values() for word in WORD.findall(what)}
     if any(
         one.name not in meant_words
         and one.value.isdigit()
         and int(one.value) > 1
         and is_whole(types[one.name])
-        for one in numbers
+        for one in form.numbers
     ):
         return []  # such as the distance between rows: it may belong to the form's sizes
-    names = {one.name for one in numbers}
+    names = {one.name for one in form.numbers}
     free = [word for role in roles if role not in KEPT for word in WORD.findall(meant[role])]
     return [name for name in dict.fromkeys(free) if name in names]
 
@@ -145,7 +144,7 @@ def tiles_of(kernel: Kernel, form: LaunchForm, sizes: Mapping[str, str]) -> dict
     A size that the grid does not follow, such as the inner one of a product, has the smallest tile
     of the others, or DEFAULT_TILE where that is large; TILE_SIDE where warps multiply tiles.
     """
-    numbers = {one.name for one in form.arguments if isinstance(one, NumberArgument)}
+    numbers = {one.name for one in form.numbers}
     found: dict[str, int] = {}
     for role, name in sizes.items():
         if name not in numbers:

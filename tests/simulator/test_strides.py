@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulator import compile_kernel, simulate
-from simulator.verdict.form import LaunchForm, NumberArgument, UserKernel
+from simulator.verdict.form import LaunchForm, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
@@ -107,7 +107,7 @@ def test_a_guess_shows_no_hazard(name: str) -> None:
 
 
 def values(form: LaunchForm) -> dict[str, str]:
-    return {one.name: one.value for one in form.arguments if isinstance(one, NumberArgument)}
+    return {one.name: one.value for one in form.numbers}
 
 
 def test_flags_that_have_to_be_off() -> None:

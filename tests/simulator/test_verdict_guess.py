@@ -277,7 +277,7 @@ def test_a_result_that_is_added_to_starts_as_zeros() -> None:
         naive("const float* x, const float* y, float* z, int m, int n, int k", "m", "n", "k")
         .replace("] = sum", "] += sum")
     )  # fmt: skip
-    contents = {one.name: one.contents for one in form.arguments if isinstance(one, ArrayArgument)}
+    contents = {one.name: one.contents for one in form.arrays}
     assert contents == {"x": Contents.RANDOM, "y": Contents.RANDOM, "z": Contents.ZEROS}
 
 
@@ -304,7 +304,7 @@ def test_arrays_that_atomics_change_begin_with_zeros() -> None:
         "__global__ void k(int* mutex, float* sum, const float* x) {"
         " if (threadIdx.x == 0) { lock(mutex); *sum += x[blockIdx.x]; atomicExch(mutex, 0); } }"
     )
-    contents = {one.name: one.contents for one in form.arguments if isinstance(one, ArrayArgument)}
+    contents = {one.name: one.contents for one in form.arrays}
     assert contents == {
         "mutex": Contents.ZEROS, "sum": Contents.RANDOM, "x": Contents.RANDOM
     }  # fmt: skip
@@ -317,7 +317,7 @@ def test_a_kernel_that_no_launch_suits_has_the_hosts_sizes_and_zeros_for_its_ato
         "int main() { int w = 6, h = 7; int* count; float* x; cudaMalloc(&count, 4);"
         " cudaMalloc(&x, w * h * sizeof(float)); k<<<1, 32>>>(count, x, w, h); }"
     )
-    arrays = [one for one in form.arguments if isinstance(one, ArrayArgument)]
+    arrays = form.arrays
     assert [one.columns for one in arrays] == ["1", "w * h"]
     assert arrays[0].contents is Contents.ZEROS
     assert {NumberArgument("w", "6"), NumberArgument("h", "7")} < set(form.arguments)
@@ -338,7 +338,7 @@ def test_arrays_have_the_sizes_that_what_is_touched_follows(
         f"__global__ void k({parameters})"
         f"{{ int i = blockIdx.x * blockDim.x + threadIdx.x; {body} }}"
     )
-    arrays = [one.columns for one in form.arguments if isinstance(one, ArrayArgument)]
+    arrays = [one.columns for one in form.arrays]
     assert tuple(arrays) == cells
 
 
@@ -451,7 +451,7 @@ __global__ void k(const half* A, const half* B, float* C, int M, int N, int K) {
     assert form.task == "product"
     assert form.block == (threads, "1", "1")
     assert form.grid == (f"(N + {side} - 1) / {side}", f"(M + {side} - 1) / {side}", "1")
-    sizes = {one.name: int(one.value) for one in form.arguments if isinstance(one, NumberArgument)}
+    sizes = {one.name: int(one.value) for one in form.numbers}
     assert all(size % 16 == 0 for size in sizes.values())
 
 
@@ -554,7 +554,7 @@ BY_COLUMNS = """__global__ void f(const float* x, const float* y, float* z, int 
 def test_matrices_that_lie_column_by_column() -> None:
     form = guessed(BY_COLUMNS)
     assert form.task == "product_by_columns"
-    shapes = [(one.rows, one.columns) for one in form.arguments if isinstance(one, ArrayArgument)]
+    shapes = [(one.rows, one.columns) for one in form.arrays]
     assert shapes == [("k", "m"), ("n", "k"), ("n", "m")]
     assert form.grid == ("(m + 16 - 1) / 16", "(n + 16 - 1) / 16", "1")
 

@@ -174,8 +174,8 @@ def with_task(form: LaunchForm, task: str) -> LaunchForm:
     """The form for another task, its arrays and sizes taken in the order of the parameters."""
     if task == form.task or task not in TASKS:
         return form if task == form.task else replace(form, task="", roles=())
-    arrays = [one.name for one in form.arguments if isinstance(one, ArrayArgument)]
-    numbers = [one.name for one in form.arguments if isinstance(one, NumberArgument)]
+    arrays = [one.name for one in form.arrays]
+    numbers = [one.name for one in form.numbers]
     roles: list[tuple[str, str]] = []
     for wanted, found in ((TASKS[task].arrays, arrays), (TASKS[task].sizes, numbers)):
         last = found[-1] if found else "1"

@@ -58,12 +58,11 @@ class _Fields:
             {name: plain_text(one.title) for name, one in TASKS.items()} | {"": NO_TASK},
         )  # fmt: skip
         form = with_task(self._suggested, task)
-        self._draw_numbers([one for one in form.arguments if isinstance(one, NumberArgument)])
+        self._draw_numbers(form.numbers)
         self._draw_sizes("Grid, in blocks", "grid", form.grid)
         self._draw_sizes("Block, in threads", "block", form.block)
-        for argument in form.arguments:
-            if isinstance(argument, ArrayArgument):
-                self._draw_array(argument)
+        for array in form.arrays:
+            self._draw_array(array)
         self._draw_roles(form)
         self._text("Dynamic shared memory, in bytes", "shared", form.shared_bytes)
 
@@ -80,7 +79,7 @@ class _Fields:
         if not form.task:
             return
         task = TASKS[form.task]
-        arrays = [one.name for one in form.arguments if isinstance(one, ArrayArgument)]
+        arrays = [one.name for one in form.arrays]
         columns = st.columns(len(form.roles))
         for column, (role, what) in zip(columns, form.roles, strict=True):
             with column:
