@@ -23,7 +23,7 @@ from gpu.cuda import hardware_counters
 from gpu.cuda.microbenchmarks import limits
 from gpu.cuda.microbenchmarks.limits import Limits, limits_from
 from gpu.cuda.run_tool import ToolError
-from gpu.device import Device, Status, status_from
+from gpu.device import Device, Missing, Status, status_from
 from gpu.scale import job as scale_job
 from gpu.scale import recorded as scale_recorded
 from gpu.scale.scaling import scaling_from
@@ -63,13 +63,17 @@ L1_SIZE = (4096, 4096, 4096)
 BITS_SIZE = (100, 72, 36)  # ragged for every tile, and a second's work for the simulator
 
 
+class NoGpuError(Exception):
+    """Why there is no GPU that can be used, and below that a command that mends it."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command: 0 fine, 1 when a kernel is not verified, 2 on an error or without a GPU."""
     options = _parser().parse_args(arguments)
     worker = Worker()
     try:
         return int(options.run(options, worker))
-    except (WorkerError, LaunchError, SourceError, OSError) as error:
+    except (NoGpuError, WorkerError, LaunchError, SourceError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -91,14 +95,12 @@ def _parser() -> argparse.ArgumentParser:
     compare = commands.add_parser(
         "compare", help="verify kernels, and compare their times with cuBLAS"
     )
-    for name in "mnk":
-        compare.add_argument(f"--{name}", type=int, default=4096, help="default 4096")
+    _add_size(compare, (4096, 4096, 4096))
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     compare.set_defaults(run=_compare)
 
     bits = commands.add_parser("bits", help="compare C with the simulator's, bit for bit")
-    for name, extent in zip("mnk", BITS_SIZE, strict=True):
-        bits.add_argument(f"--{name}", type=int, default=extent, help=f"default {extent}")
+    _add_size(bits, BITS_SIZE)
     bits.set_defaults(run=_bits)
 
     limits = commands.add_parser("limits", help="measure ceilings and latencies of this GPU")
@@ -136,6 +138,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_size(command: argparse.ArgumentParser, usual: tuple[int, int, int]) -> None:
+    for name, extent in zip("mnk", usual, strict=True):
+        command.add_argument(f"--{name}", type=int, default=extent, help=f"default {extent}")
+
+
 def _add_record(commands: Any) -> argparse.ArgumentParser:
     record: argparse.ArgumentParser = commands.add_parser(
         "record",
@@ -161,8 +168,7 @@ def _add_shapes_options(shapes: argparse.ArgumentParser) -> None:
 
 
 def _add_scale_options(scale: argparse.ArgumentParser) -> None:
-    for name in "mnk":
-        scale.add_argument(f"--{name}", type=int, default=16384, help="default 16384")
+    _add_size(scale, (16384, 16384, 16384))
     scale.add_argument(
         "--gpus", default="", metavar="1,2,4", help="how many; default 1, 2, 4 and so on, all there"
     )
@@ -181,8 +187,7 @@ def _add_trace(commands: Any) -> argparse.ArgumentParser:
     trace.add_argument(
         "kernel", metavar="KERNEL", help="tiled or tiled:TILE=32 of the catalogue, or FILE.cu"
     )
-    for name in "mnk":
-        trace.add_argument(f"--{name}", type=int, default=2048, help="default 2048")
+    _add_size(trace, (2048, 2048, 2048))
     trace.add_argument(
         "--blocks", type=Whole, choices=tuple(Whole), default=Whole.WAVE,
         help="trace all warps of this many blocks, from the first one on; default wave",
@@ -211,42 +216,40 @@ def _status(options: argparse.Namespace, worker: Worker) -> int:
     found = worker.status(options.gpu)
     if options.json:
         print(json.dumps(found, indent=1))
-    status = status_from(found)
-    if status.device is None:
-        _explain(status)
-        return 2
+    device, names = _usable(status_from(found))
     if not options.json:
-        print(_describe(status.device))
-        if len(status.devices) > 1:
-            for number, name in enumerate(status.devices):
-                print(f"{f'--gpu {number}:':17}{name}")
+        print(_describe(device))
+        for number, name in enumerate(names) if len(names) > 1 else ():
+            print(f"{f'--gpu {number}:':17}{name}")
     return 0
 
 
-def _explain(status: Status) -> None:
-    if status.missing:
-        print(status.missing.sentence, file=sys.stderr)
-        if status.missing.command:
-            print(f"  {status.missing.command}", file=sys.stderr)
+def _usable(status: Status) -> tuple[Device, tuple[str, ...]]:
+    """The GPU that can be used, and the names of all; NoGpuError says what is missing."""
+    if status.device is None:
+        missing = status.missing or Missing("device", "a GPU", "No GPU can be used.", "")
+        raise NoGpuError("\n  ".join(filter(None, (missing.sentence, missing.command))))
+    return status.device, status.devices
 
 
-def _look(options: argparse.Namespace, worker: Worker) -> Status:
-    found = worker.status(options.gpu)
-    status = status_from(found)
-    _explain(status)
-    return status
+def _look(options: argparse.Namespace, worker: Worker) -> Device:
+    return _usable(status_from(worker.status(options.gpu)))[0]
 
 
-def _gpu_found(options: argparse.Namespace, worker: Worker) -> bool:
-    return _look(options, worker).device is not None
+def _run(options: argparse.Namespace, worker: Worker, job: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(worker.submit(job, options.limit).wait(_report))
+
+
+def _candidates(
+    options: argparse.Namespace, size: tuple[int, int, int], usual: Iterable[str]
+) -> list[Candidate]:
+    return [choose(name, size, _defines(options)) for name in _names(options, usual)]
 
 
 def _compare(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    names = _names(options, whole_catalogue())
-    candidates = [choose(name, size, _defines(options)) for name in names]
-    if not _gpu_found(options, worker):
-        return 2
+    candidates = _candidates(options, size, whole_catalogue())
+    _look(options, worker)
     comparison = _run_comparison(options, worker, size, candidates)
     print(json.dumps(comparison.to_json(), indent=1) if options.json else table(comparison))
     return 0 if comparison.verified else 1
@@ -258,17 +261,14 @@ def _run_comparison(
     size: tuple[int, int, int],
     candidates: Sequence[Candidate],
 ) -> Comparison:
-    job = request(size, candidates, options.gpu)
-    found = dict(worker.submit(job, options.limit).wait(_report))
+    found = _run(options, worker, request(size, candidates, options.gpu))
     return with_simulated(comparison_from(found), lambda message, _done=None, /: _report(message))
 
 
 def _bits(options: argparse.Namespace, worker: Worker) -> int:
     size = (options.m, options.n, options.k)
-    names = _names(options, catalogue())
-    candidates = [choose(name, size, _defines(options)) for name in names]
-    if not _gpu_found(options, worker):
-        return 2
+    candidates = _candidates(options, size, catalogue())
+    _look(options, worker)
     verdicts = _run_bits(options, worker, size, candidates)
     return 0 if all(verdict.identical for verdict in verdicts) else 1
 
@@ -284,32 +284,28 @@ def _run_bits(
     verdicts = []
     for candidate in candidates:
         job = bits.request(candidate, size, bits.fresh_seed(), options.gpu)
-        found = worker.submit(job, options.limit).wait(_report)
-        verdict = bits.judge(job, found)
+        verdict = bits.judge(job, _run(options, worker, job))
         print(f"{candidate.name + ':':24}{verdict.sentence}")
         verdicts.append(verdict)
     return verdicts
 
 
 def _limits(options: argparse.Namespace, worker: Worker) -> int:
-    if not _gpu_found(options, worker):
-        return 2
-    found = worker.submit(limits.request(options.gpu), options.limit).wait(_report)
+    _look(options, worker)
+    found = _run(options, worker, limits.request(options.gpu))
     print(json.dumps(found, indent=1) if options.json else limits_table(limits_from(found)))
     return 0
 
 
 def _shapes(options: argparse.Namespace, worker: Worker) -> int:
-    if not _gpu_found(options, worker):
-        return 2
+    _look(options, worker)
     run = _run_shapes(options, worker, few_alone=options.few)
     print(json.dumps(run.to_json(), indent=1) if options.json else shapes_table(run))
     return 0 if run.verified else 1
 
 
 def _run_shapes(options: argparse.Namespace, worker: Worker, few_alone: bool) -> Shapes:
-    job = shapes_job.request(options.gpu, few_alone)
-    return shapes_from(dict(worker.submit(job, options.limit).wait(_report)))
+    return shapes_from(_run(options, worker, shapes_job.request(options.gpu, few_alone)))
 
 
 def _scale(options: argparse.Namespace, worker: Worker) -> int:
@@ -318,12 +314,10 @@ def _scale(options: argparse.Namespace, worker: Worker) -> int:
     wanted = _counts(options.gpus)
     if options.record:
         _check_folder(options.record)
-    status = _look(options, worker)
-    if status.device is None:
-        return 2
+    _, names = _usable(status_from(worker.status(options.gpu)))
     begun = datetime.now(UTC)
-    job = scale_job.request(size, scale_job.choose_counts(wanted, len(status.devices)))
-    scaling = scaling_from(dict(worker.submit(job, options.limit).wait(_report)))
+    job = scale_job.request(size, scale_job.choose_counts(wanted, len(names)))
+    scaling = scaling_from(_run(options, worker, job))
     print(json.dumps(scaling.to_json(), indent=1) if options.json else scaling_table(scaling))
     if options.record:
         _report(f"Wrote {scale_recorded.write(scaling, options.record, begun)}")
@@ -337,11 +331,9 @@ def _trace(options: argparse.Namespace, worker: Worker) -> int:
         code = instrument(candidate.text, candidate.kernel, candidate.defines, options.level)
         print(code.diff())
         return 0
-    device = _look(options, worker).device
-    if device is None:
-        return 2
+    device = _look(options, worker)
     job = trace_job.request(size, candidate, options.level, options.blocks, gpu=options.gpu)
-    trace = trace_from(dict(worker.submit(job, options.limit).wait(_report)))
+    trace = trace_from(_run(options, worker, job))
     print(json.dumps(trace.to_json()) if options.json else trace_table(trace, device.name))
     if options.perfetto:
         options.perfetto.write_text(json.dumps(trace_events(trace)), encoding="utf-8")
@@ -372,9 +364,7 @@ def _check_folder(folder: Path) -> None:
 
 def _record(options: argparse.Namespace, worker: Worker) -> int:
     _check_folder(options.folder)
-    device = _look(options, worker).device
-    if device is None:
-        return 2
+    device = _look(options, worker)
     begun = datetime.now(UTC)
     names = _names(options, variants(whole_catalogue()))
     if options.traces:
@@ -457,7 +447,7 @@ def _record_traces(
                 continue
             candidate = choose(name, size, _defines(options))
             job = trace_job.request(size, candidate, kept=RECORDED_INTERVALS, gpu=options.gpu)
-            found = trace_from(dict(worker.submit(job, options.limit).wait(_report)))
+            found = trace_from(_run(options, worker, job))
             print(trace_table(found, device.name), end="\n\n")
             traces = [one for one in traces if (one.kernel, one.size) != (name, size)] + [found]
     finally:  # so that an interrupted run is not lost
@@ -483,7 +473,7 @@ def _of_device(
             print(shapes_table(again), end="\n\n")
             shapes = with_few(shapes, again)
         return earlier.limits, shapes
-    found = limits_from(worker.submit(limits.request(options.gpu), options.limit).wait(_report))
+    found = limits_from(_run(options, worker, limits.request(options.gpu)))
     print(limits_table(found), end="\n\n")
     shapes = _run_shapes(options, worker, few_alone=False)
     print(shapes_table(shapes), end="\n\n")
