@@ -347,10 +347,13 @@ def holds(title: str) -> str:
     return f"It runs without hazards, and here {title} holds. {CHOOSE}"
 
 
-def looks_like(titles: Sequence[str]) -> str:
-    """One or two tasks that a kernel nearly computes."""
-    none = "not" if len(titles) == 1 else "neither"
-    return f"It looks like {' or '.join(titles)}, but it is {none}. {CHOOSE}"
+def is_most_like(titles: Sequence[str]) -> str:
+    """One or two tasks that a kernel nearly computes; it may well be meant to compute another."""
+    differ = f"differ from {'it' if len(titles) == 1 else 'both'}"
+    return (
+        f"It runs without hazards. Its results are most like {' or '.join(titles)}, but {differ}, "
+        f"which is right if it should compute something else. {CHOOSE}"
+    )
 
 
 def _number(value: Number) -> str:

@@ -219,7 +219,11 @@ class _Search:
         large = [{**base, along[0]: many} for many in LARGE]
         cells = [math.prod(each[one] for one in along) for each in large]
         block = evaluate(self._one.block[axis], self._macros)
-        likely = [*self._apart(axis, large[0]), block, 1]
+        # Cells that a condition on values leaves out move the first that is stored.
+        likely = sorted(
+            (*self._apart(axis, large[0]), block, 1),
+            key=lambda tile: tile > block and tile % block > 0,
+        )
         for tile in dict.fromkeys(likely):
             ends = [-(-each // tile) for each in cells]
             # A block beyond them may still read a neighbour of the last element.

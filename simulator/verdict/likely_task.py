@@ -43,7 +43,7 @@ def find_likely_task(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
     titles = list(dict.fromkeys((*titles, *(fit.task.title for fit in near))))[:NEAREST]
     if not titles:
         return "", None
-    return verdicts.looks_like(titles), None
+    return verdicts.is_most_like(titles), None
 
 
 def _change(runs: Runs, named: Shape) -> Repair | None:

@@ -296,6 +296,13 @@ def test_without_a_task_hazards_are_all_that_is_said(change: str) -> None:
     assert verdict.neighbours == ()
 
 
+def test_a_kernel_that_is_like_a_task_is_not_accused() -> None:
+    verdict = judged(by_element("float* x, float* y, int shift", "y[i + shift] = x[i + shift];"))
+    assert verdict.state is State.UNCHECKED
+    assert verdict.next_step.startswith("It runs without hazards. Its results are most like y = x")
+    assert "right if it should compute something else" in verdict.next_step
+
+
 def test_a_launch_that_is_refused_is_told() -> None:
     user_kernel = user_kernel_of(TILED)
     large = replace(user_kernel, form=replace(user_kernel.form, block=("64", "64", "1")))

@@ -167,6 +167,15 @@ def test_what_a_kernel_computes_is_found_out_whatever_its_name_is(text: str, tas
     assert judge(UserKernel(text, kernel.name, form), kernel).state is State.RIGHT
 
 
+def test_a_grid_does_not_follow_from_which_values_are_stored() -> None:
+    text = (
+        "__global__ void positive(float* out, const float* in, int n)"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x;"
+        " if (i < n && in[i] > 0) out[i] = in[i]; }"
+    )
+    assert guessed(text).grid == ("(n + 256 - 1) / 256", "1", "1")
+
+
 def test_a_transposition() -> None:
     text = (
         "__global__ void transpose(const float* in, float* out, int width, int height)"
