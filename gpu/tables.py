@@ -95,7 +95,7 @@ def shapes_table(run: Shapes) -> str:
     """A run over shapes: each one's chosen kernel beside cuBLAS, and how near all come to it."""
     lines = [
         f"{'M x N x K':>20}{'verified':>9}{'ms':>10}{'cuBLAS, ms':>12}{'of cuBLAS':>11}"
-        f"{'GB/s':>7}  chosen",
+        f"{'GB/s':>7}{'of a copy':>11}  chosen",
         *map(_shape, run.shapes),
     ]
     few = [shape for shape in run.shapes if shape.is_random and shape.is_few]
@@ -111,10 +111,11 @@ def shapes_table(run: Shapes) -> str:
 
 
 def _shape(shape: Shape) -> str:
+    copied = "" if shape.copy_ratio is None else f"{shape.copy_ratio:.1%}"
     return (
         f"{' x '.join(map(str, shape.size)):>20}{'yes' if shape.verified else 'NO':>9}"
         f"{shape.ms:10.4f}{shape.cublas_ms:12.4f}{shape.cublas_ratio:11.1%}{shape.gb_per_s:7.0f}"
-        f"  {shape.kernel}: {shape.plan.reason}"
+        f"{copied:>11}  {shape.kernel}: {shape.plan.reason}"
     )
 
 

@@ -2,15 +2,16 @@
 // no more.
 // Fixes in the kernel for few rows: here A is the large matrix, and its rows run along k. So the lanes
 // of a warp take neighbouring k of ROWS rows, AHEAD sets of values at a time on their way, read once
-// and not kept; each lane multiplies by the row of B for its k.
+// and not kept; each lane multiplies by the row of B for its k. That row is loaded one set earlier:
+// the caches answer in the order of the loads, so that it arrives after the values of A before it.
 // Then the 32 lanes add up. Were each cell's sum passed on by itself, it would take five turns a
 // cell. So halves are exchanged: a lane gives away one half of its cells and gets its partner's sums
 // of the other, until each has 1/32 of the cells, of all lanes. Warps of a block that share rows add
 // (WARPS_DEEP of them) add up after that. Blocks along z take a piece of K each, as in the kernel for few rows.
-// Still limits it: with eight columns, each value of A waits for eight of B.
+// Still limits it: with eight columns, each value of A needs eight of B, which a lane loads alone.
 #define ROWS 8
 #define COLUMNS 4
-#define WARPS_DOWN 4
+#define WARPS_DOWN 1
 #define WARPS_DEEP 4
 #define AHEAD 4
 #define PADDED 0 // 1: a row of B takes (N + 3) / 4 * 4 values, as pad_rows of anyshape writes it
@@ -66,25 +67,31 @@ __device__ void compute_rows(const float* A, const float* B, float* C, int M, in
     int k_end = min(K, k_begin + piece);
     float acc[CELLS] = {};
     float next[AHEAD][ROWS]; // of A
+    float next_row[COLUMNS]; // of B
     int k = k_begin + deep * 32 + lane;
     const float* column = A + first_row * K;
     #pragma unroll
     for (int s = 0; s < AHEAD; ++s)
         load_column(next[s], column + k + s * DEPTH, K,
                     k + s * DEPTH < k_end ? M - first_row : 0);
+    load_row<WIDE>(next_row, B + k * pitch + first_col, k < k_end ? N - first_col : 0);
 
     for (; k < k_end; k += AHEAD * DEPTH) {
         #pragma unroll
         for (int s = 0; s < AHEAD; ++s) {
             int now = k + s * DEPTH;
+            int soon = now + DEPTH;
             int later = now + AHEAD * DEPTH;
             float a[ROWS];
             float b[COLUMNS];
             #pragma unroll
             for (int row = 0; row < ROWS; ++row)
                 a[row] = next[s][row];
+            #pragma unroll
+            for (int j = 0; j < COLUMNS; ++j)
+                b[j] = next_row[j];
+            load_row<WIDE>(next_row, B + soon * pitch + first_col, soon < k_end ? N - first_col : 0);
             load_column(next[s], column + later, K, later < k_end ? M - first_row : 0);
-            load_row<WIDE>(b, B + now * pitch + first_col, now < k_end ? N - first_col : 0);
             #pragma unroll
             for (int row = 0; row < ROWS; ++row)
                 #pragma unroll

@@ -34,13 +34,15 @@ SETTINGS = (
 )  # fmt: skip
 # Settings for a C of few rows: ROWS, COLUMNS, WARPS, AHEAD; then of few columns: ROWS, COLUMNS,
 # WARPS_DOWN, WARPS_DEEP, AHEAD.
-FEW_ROWS = ((1, 32, 16, 1), (1, 32, 16, 2), (2, 32, 16, 2), (4, 32, 16, 1), (4, 32, 16, 2),
-            (8, 32, 16, 1), (8, 64, 16, 1))  # fmt: skip
-FEW_COLUMNS = ((8, 1, 2, 8, 4), (8, 1, 4, 4, 4), (8, 2, 4, 4, 4), (8, 4, 4, 4, 4), (8, 8, 4, 4, 2),
-               (4, 8, 2, 4, 4), (4, 16, 4, 4, 2))  # fmt: skip
+FEW_ROWS = ((1, 32, 16, 1), (1, 32, 16, 2), (2, 32, 8, 1), (2, 32, 16, 2), (2, 64, 16, 2),
+            (4, 32, 16, 2), (4, 64, 16, 2), (8, 32, 16, 1), (8, 64, 16, 1))  # fmt: skip
+FEW_COLUMNS = ((2, 1, 1, 8, 4), (4, 1, 1, 16, 4), (4, 2, 1, 4, 4), (4, 2, 1, 8, 4),
+               (8, 2, 4, 4, 4), (4, 4, 1, 16, 2), (8, 4, 1, 4, 4), (8, 4, 1, 8, 2),
+               (4, 8, 1, 16, 1), (4, 8, 1, 4, 4), (8, 8, 4, 4, 2), (8, 8, 1, 8, 2),
+               (4, 16, 1, 16, 1))  # fmt: skip
 # Settings of the kernel for any shape for a C of few rows, and of few columns.
 ANY_FEW_ROWS = ((1, 2, 4, 4, 16, 4), (1, 2, 8, 4, 16, 4))
-ANY_FEW_COLUMNS = ((1, 1, 4, 4, 16, 4), (4, 1, 8, 4, 16, 3))
+ANY_FEW_COLUMNS = ((1, 1, 4, 4, 16, 4), (4, 1, 8, 4, 16, 3), (2, 1, 8, 4, 32, 3))
 USUAL = {"PIECES": 1, "PADDED": 0}  # in the text
 WHOLE = "warptiles"  # faster where N and K suit it
 WHOLE_ROWS = (WHOLE, f"{WHOLE}:ROWS=12")
@@ -322,7 +324,7 @@ def _padding(runner: Runner) -> tuple[float, float]:
 
 
 def run_shape(runner: Runner, table: Table, size: Size, is_random: bool) -> Shape:
-    """Choose a plan for a shape, verify it, and time it beside cuBLAS."""
+    """Choose a plan for a shape, verify it, and time it beside cuBLAS and a copy."""
     import cupy
 
     M, N, K = size
@@ -338,7 +340,21 @@ def run_shape(runner: Runner, table: Table, size: Size, is_random: bool) -> Shap
     edges = cupy.concatenate((around[:MARGIN], around[-MARGIN:]))
     wrote_outside = not bool(cupy.isnan(edges).all())
     verdict = judge(cupy, C, reference(cupy, A, B), typical, K, "float32", wrote_outside)
-    timings = measure({"chosen": launch, "cublas": lambda: cupy.matmul(A, B, out=C)}, _quiet)
+    launches = {
+        "chosen": launch, "cublas": lambda: cupy.matmul(A, B, out=C),
+        "copy": _copy(A.size + B.size + C.size),
+    }  # fmt: skip
+    timings = measure(launches, _quiet)
     ms, cublas_ms = timings["chosen"].ms, timings["cublas"].ms
     name = planned(plan, size).name
-    return Shape(size, name, cublas_ms / ms, verdict.verified, ms, cublas_ms, is_random, plan)
+    return Shape(size, name, cublas_ms / ms, verdict.verified, ms, cublas_ms, is_random, plan,
+                 timings["copy"].ms)  # fmt: skip
+
+
+def _copy(values: int) -> Callable[[], None]:
+    """A copy that reads and writes so many float32 values in all, half of them each."""
+    import cupy
+
+    source, target = (cupy.empty(math.ceil(values / 2), dtype=cupy.float32) for _ in range(2))
+    stream = cupy.cuda.get_current_stream()
+    return lambda: target.data.copy_from_device_async(source.data, source.nbytes, stream)

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from simulator.catalogue import FEW
+
 PIECES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)  # of K, each with a block of its own
 FEWEST_K = 64  # of a piece
 MOST_WAVES = 6  # of a launch whose K is in pieces
@@ -48,7 +50,7 @@ class Tuned:
     wide_pieces: Pace | None
     narrow_pieces: Pace | None
     # "rows" or "columns" where C had those of one block, and the other matrix was read once: such a
-    # kernel is offered where C has no more of them. "" where C had about as many of both.
+    # kernel is offered where C has at most twice as many. "" where C had about as many of both.
     few: Few = ""
 
     def pace(self, is_narrow: bool, pieces: int) -> Pace | None:
@@ -90,12 +92,15 @@ def choose(table: Table, size: Sequence[int]) -> Plan:
 
 
 def offered(table: Table, size: Sequence[int]) -> tuple[Tuned, ...]:
-    """The kernels for M, N, K: those measured with as few rows or columns, if C has few."""
+    """The kernels for M, N, K: where C has few rows or columns, those measured with as few.
+
+    Two blocks may share the large matrix: one reads what the other has just brought into the L2.
+    """
     M, N, _ = size
     few = tuple(
         kernel for kernel in table.kernels
-        if (kernel.few == "rows" and kernel.rows >= M)
-        or (kernel.few == "columns" and kernel.columns >= N)
+        if (kernel.few == "rows" and min(FEW, 2 * kernel.rows) >= M)
+        or (kernel.few == "columns" and min(FEW, 2 * kernel.columns) >= N)
     )  # fmt: skip
     return few or tuple(kernel for kernel in table.kernels if not kernel.few)
 

@@ -26,11 +26,17 @@ class Shape:
     cublas_ms: float
     is_random: bool  # one of the drawn shapes
     plan: Plan
+    copy_ms: float | None = None  # of a copy that moves as many bytes; None in older recordings
 
     @property
     def is_few(self) -> bool:
         """Whether C has so few rows or columns that the other matrix is best read once."""
         return min(self.size[:2]) <= FEW
+
+    @property
+    def copy_ratio(self) -> float | None:
+        """The time of a copy that moves as many bytes over the chosen kernel's."""
+        return None if self.copy_ms is None else self.copy_ms / self.ms
 
     @property
     def gb_per_s(self) -> float:

@@ -140,11 +140,12 @@ def test_where_c_has_few_rows_or_columns_kernels_for_them_are_taken() -> None:
     few_columns = dataclasses.replace(SMALL, name="few columns", columns=8, few="columns")
     table = dataclasses.replace(TABLE, kernels=(*TABLE.kernels, few_rows, few_columns))
     for size, taken in (((4, 999, 999), {"few rows"}), ((999, 8, 999), {"few columns"}),
+                        ((8, 999, 999), {"few rows"}), ((999, 16, 999), {"few columns"}),
                         ((3, 3, 999), {"few rows", "few columns"})):  # fmt: skip
         assert {plan.kernel for plan in plans(table, size)} == taken
     assert not any(plan.is_padded for plan in plans(table, (4, 999, 999)))
     assert any(plan.is_padded for plan in plans(table, (999, 7, 999)))
-    for size in ((5, 1000, 1000), (1000, 9, 1000)):
+    for size in ((9, 1000, 1000), (1000, 17, 1000)):
         names = {plan.kernel for plan in plans(table, size)}
         assert names == {plan.kernel for plan in plans(TABLE, size)}
 

@@ -383,9 +383,12 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
         key="shapes_size",
     )  # fmt: skip
     shape = by_name[name]
+    copied = ""
+    if shape.is_few and shape.copy_ratio is not None:
+        copied = f" ({performance.format_percent(shape.copy_ratio)} of a copy of as many bytes)"
     st.markdown(
         f"**{performance.format_percent(shape.cublas_ratio)} of cuBLAS**, "
-        f"{performance.format_milliseconds(shape.ms)}, {shape.gb_per_s:,.0f} GB/s, with "
+        f"{performance.format_milliseconds(shape.ms)}, {shape.gb_per_s:,.0f} GB/s{copied}, with "
         f"{plain_text(shape.kernel)}. {plain_text(shape.plan.reason)}"
     )
     before = shapes_chart.usual_plan(table, shape)
