@@ -338,6 +338,14 @@ def draw_recordings(lead: DeltaGenerator, beside_live: bool) -> None:
         draw_recording(run, None if beside_live else lead)
 
 
+def _versions(device: Device) -> str:
+    """The software of a recorded run. The driver's CUDA, the runtime and NVRTC may differ."""
+    return (
+        f"driver {device.driver or device.driver_cuda}, CUDA runtime {device.cuda_runtime}, "
+        f"NVRTC {device.nvrtc}, cuBLAS {device.cublas}, CuPy {device.cupy}"
+    )
+
+
 def draw_recording(run: RecordedRun, lead: DeltaGenerator | None) -> None:
     """Show the comparisons of a run, and what else was measured in it.
 
@@ -346,8 +354,7 @@ def draw_recording(run: RecordedRun, lead: DeltaGenerator | None) -> None:
     st.header(f"Recorded on {run.device.name}, {run.when.day} {run.when:%B %Y}", anchor=False)
     device = run.device
     st.caption(
-        f"{run.when:%Y-%m-%d %H:%M} UTC, driver {device.driver or device.driver_cuda}, CUDA "
-        f"{device.cuda_runtime}, cuBLAS {device.cublas}, CuPy {device.cupy}. "
+        f"{run.when:%Y-%m-%d %H:%M} UTC, {_versions(device)}. "
         "Written by `python -m gpu`; no figure was entered by hand."
     )
     sizes = {performance.size_name(size): index for index, size in enumerate(run.sizes)}
@@ -398,9 +405,8 @@ def draw_scaling(run: RecordedScaling) -> None:
     device = run.scaling.device
     st.caption(
         f"Recorded on {len(run.scaling.devices)} × {device.name} of one host, "
-        f"{run.when:%Y-%m-%d %H:%M} UTC, driver {device.driver or device.driver_cuda}, CUDA "
-        f"{device.cuda_runtime}, cuBLAS {device.cublas}, CuPy {device.cupy}. Written by "
-        "`python -m gpu scale --record`; no figure was entered by hand."
+        f"{run.when:%Y-%m-%d %H:%M} UTC, {_versions(device)}. "
+        "Written by `python -m gpu scale --record`; no figure was entered by hand."
     )
     show_scaling(run)
 
