@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
@@ -74,13 +75,20 @@ def expressions_of(statement: tree.Statement) -> tuple[tree.Expression, ...]:
 
 def subexpressions(expression: tree.Expression) -> Iterator[tree.Expression]:
     """An expression and all its subexpressions, outermost first."""
-    yield expression
-    for operand in operands(expression):
-        yield from subexpressions(operand)
+    waiting = [expression]
+    while waiting:
+        next_one = waiting.pop()
+        yield next_one
+        waiting.extend(reversed(operands(next_one)))
 
 
-def inner_statements(statement: tree.Statement) -> Iterator[tree.Statement]:
+@functools.lru_cache(maxsize=4096)  # each launch of a kernel asks for the same ones several times
+def inner_statements(statement: tree.Statement) -> tuple[tree.Statement, ...]:
     """The statements nested directly in one, with the functions that its expressions call."""
+    return tuple(_inner_statements(statement))
+
+
+def _inner_statements(statement: tree.Statement) -> Iterator[tree.Statement]:
     for expression in expressions_of(statement):
         yield from inlined_functions(expression)
     match statement:
@@ -126,11 +134,15 @@ def walk(statement: tree.Statement) -> Iterator[tree.Statement]:
         yield from walk(inner)
 
 
-def expressions_within(statement: tree.Statement) -> Iterator[tree.Expression]:
+@functools.lru_cache(maxsize=64)  # of whole kernels, mostly
+def expressions_within(statement: tree.Statement) -> tuple[tree.Expression, ...]:
     """Every expression of a statement and of those in it, also in functions that it calls."""
-    for inner in walk(statement):
-        for root in expressions_of(inner):
-            yield from subexpressions(root)
+    return tuple(
+        expression
+        for inner in walk(statement)
+        for root in expressions_of(inner)
+        for expression in subexpressions(root)
+    )
 
 
 def calls_of(statement: tree.Statement, functions: Collection[str]) -> Iterator[tree.Call]:
