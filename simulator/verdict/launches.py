@@ -298,7 +298,8 @@ def _numbers(
             return np.arange(math.prod(shape)).astype(element.dtype).reshape(shape)
         case Contents.FRACTIONS if element.is_float:
             top = 2 * QUARTERS
-            return (random.integers(-top, top + 1, shape) / QUARTERS).astype(element.dtype)
+            quarters = random.integers(-top, top + 1, shape, np.int32).astype(element.dtype)
+            return quarters / element.dtype.type(QUARTERS)
         case Contents.FRACTIONS if element.dtype.kind == "i":
             return random.integers(-LARGEST_RANDOM, LARGEST_RANDOM + 1, shape).astype(element.dtype)
         case Contents.RANDOM | Contents.FRACTIONS:
