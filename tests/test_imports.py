@@ -71,16 +71,18 @@ def modules(folder: Path) -> list[Path]:
 
 
 @functools.cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def imports(path: Path, top_level_only: bool = False) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """The import statements of a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = tree.body if top_level_only else ast.walk(tree)
+    return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def imported(path: Path, top_level_only: bool = False) -> Iterator[str]:
-    tree = parsed(path)
-    for node in tree.body if top_level_only else ast.walk(tree):
+    for node in imports(path, top_level_only):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        elif node.module and not node.level:
             yield node.module.split(".")[0]
 
 
@@ -175,7 +177,7 @@ def import_graph(*layers: str) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, path in paths.items():
         targets = set()
-        for node in ast.walk(parsed(path)):
+        for node in imports(path):
             if isinstance(node, ast.ImportFrom) and node.module:
                 full = {f"{node.module}.{alias.name}" for alias in node.names}
                 targets |= {name if name in paths else node.module for name in full}
