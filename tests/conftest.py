@@ -138,6 +138,15 @@ def chromium(driver: Playwright) -> Iterator[Browser]:
         yield found
 
 
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """The address of an app, one for the whole process."""
+    from tests.browser import app
+
+    with app.running_app() as found:
+        yield found
+
+
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
     """One worker process of pages."""

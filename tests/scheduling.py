@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from xdist.scheduler import LoadScopeScheduling
 
-# How a test's name begins, and what it shares: a browser and a server, a Dask cluster, or the one
-# GPU, on which a kernel is timed while no other runs. The browser's tests wait at times: two
-# processes have half of them each, beside one that only computes.
+# How a test's name begins, and what it shares: a server and mostly a browser, a Dask cluster, or
+# the one GPU, on which a kernel is timed while no other runs. The browser's tests wait at times:
+# two processes have half of them each, beside one that only computes.
 SHARED = {
     "tests/browser/test_hasty_clicks.py": "browser, first half",
     "tests/browser/test_learn.py": "browser, first half",
@@ -20,6 +20,9 @@ SHARED = {
     "tests/ui/test_export.py": "browser, first half",
     "tests/ui/test_notebook.py": "browser, first half",
     "tests/browser/": "browser, second half",
+    "tests/ui/test_popover.py": "browser, second half",
+    "tests/ui/test_press.py": "browser, second half",
+    "tests/ui/test_reported.py": "browser, second half",
     "tests/ui/test_cluster.py": "cluster",
     "tests/ui/test_gpu_cluster.py": "cluster",
     "tests/gpu/test_bits.py": "gpu",

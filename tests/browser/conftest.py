@@ -111,12 +111,6 @@ def note_errors(page: Page) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
-    with app.running_app() as found:
-        yield found
-
-
-@pytest.fixture(scope="session")
 def screens(chromium: Browser, address: str) -> Screens:
     return Screens(chromium, address)
 

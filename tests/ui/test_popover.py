@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
-from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
 from tests.ui.apps import app_at, visited
 from ui.step.state import KEY
@@ -100,6 +99,5 @@ async def click_with_a_step(address: str) -> None:
 
 
 @pytest.mark.deep
-def test_what_is_clicked_in_one_instant_with_a_step_is_heard() -> None:
-    with running_app() as address:
-        run(click_with_a_step(address))
+def test_what_is_clicked_in_one_instant_with_a_step_is_heard(address: str) -> None:
+    run(click_with_a_step(address))

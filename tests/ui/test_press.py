@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.browser.app import running_app
 from tests.protocol_client import Visitor, run, visitor
 from ui.lessons.judge import right_answer
 from ui.lessons.lesson import Kind
@@ -80,19 +78,13 @@ async def checked(address: str, button: str, is_later: bool) -> dict[str, list[s
         return parse_qs(one.query)
 
 
-@pytest.fixture(scope="module")
-def app() -> Iterator[str]:
-    with running_app() as address:
-        yield address
-
-
 @pytest.mark.parametrize("is_later", [False, True])
-def test_an_answer_is_heard(app: str, is_later: bool) -> None:
-    assert run(answered(app, is_later)) == sorted([*KEPT, ASKED.name])
+def test_an_answer_is_heard(address: str, is_later: bool) -> None:
+    assert run(answered(address, is_later)) == sorted([*KEPT, ASKED.name])
 
 
 @pytest.mark.parametrize("is_later", [False, True])
 @pytest.mark.parametrize("button", ["write_check", "write_step"])
 @pytest.mark.sample(4)
-def test_a_click_right_after_typing_is_heard(app: str, button: str, is_later: bool) -> None:
-    assert PARAMETER in run(checked(app, button, is_later))
+def test_a_click_right_after_typing_is_heard(address: str, button: str, is_later: bool) -> None:
+    assert PARAMETER in run(checked(address, button, is_later))

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.app import running_app
 from tests.protocol_client import run, visitor
 from ui.lessons import component
 from ui.scene.stepper import Choice, Click, Place
@@ -83,6 +82,5 @@ async def report_all(address: str) -> str:
         return one.query
 
 
-def test_the_step_page_goes_on_whatever_its_stepper_reports() -> None:
-    with running_app() as address:
-        assert run(report_all(address)) == "step=53"  # the last, for one beyond it
+def test_the_step_page_goes_on_whatever_its_stepper_reports(address: str) -> None:
+    assert run(report_all(address)) == "step=53"  # the last, for one beyond it
