@@ -302,8 +302,7 @@ def is_running(process: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("value", "count"),
-    [("3", 3), ("0", 1), ("-1", 1), ("many", None), ("", None)],
+    ("value", "count"), [("3", 3), ("0", 1), ("-1", 1), ("many", None), ("", None)]
 )
 def test_the_environment_says_how_many_processes_there_are(
     monkeypatch: pytest.MonkeyPatch, value: str, count: int | None

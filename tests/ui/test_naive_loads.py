@@ -181,8 +181,7 @@ def naive_loads_of_cells(M: int, N: int, K: int) -> dict[int, int]:
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
-    "number",
-    [n if n < QUICK else pytest.param(n, marks=pytest.mark.deep) for n in range(SHAPES)],
+    "number", [n if n < QUICK else pytest.param(n, marks=pytest.mark.deep) for n in range(SHAPES)]
 )
 def test_naive_loads_are_those_of_the_naive_kernel_on_the_same_cells(number: int) -> None:
     random = np.random.default_rng(number)

@@ -200,11 +200,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
 @pytest.mark.parametrize(
     ("cycles", "blocks", "sentence"),
     [
-        (
-            0.5,
-            (1, 1),
-            "while this one waits for its wavefronts, the other 31",
-        ),
+        (0.5, (1, 1), "while this one waits for its wavefronts, the other 31"),
         (0.5, (4, 1), "holds 4 of these blocks and 1 of the others"),
         (60.0, (1, 1), "Neither the simulator's counts nor the hardware's explain"),
     ],

@@ -15,13 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.verdict.form import (
-    ArrayArgument,
-    Contents,
-    LaunchForm,
-    NumberArgument,
-    UserKernel,
-)
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, UserKernel
 from ui.view.user_kernel_link import LARGEST, LONGEST_LINK, LinkError, decode, encode
 
 SCALE = UserKernel(

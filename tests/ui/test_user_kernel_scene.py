@@ -354,10 +354,7 @@ def test_a_line_is_told_with_its_own_numbers(name: str, line: int, said: str) ->
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize(
     ("name", "line", "array_", "cells"),
-    [
-        ("a hasty histogram", 3, "bins", range(5)),
-        ("a hasty product", 3, "R", range(16)),
-    ],
+    [("a hasty histogram", 3, "bins", range(5)), ("a hasty product", 3, "R", range(16))],
 )
 def test_cells_of_global_memory_that_race_are_marked(
     name: str, line: int, array_: str, cells: range, look: str

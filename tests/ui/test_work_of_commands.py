@@ -14,10 +14,7 @@ STEPS = 41  # of it
 
 @pytest.mark.parametrize("limit", ["MOST_SECONDS", "MOST_GIF_BYTES"])
 def test_a_film_of_too_much_is_refused_before_it_begins(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    limit: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], limit: str
 ) -> None:
     monkeypatch.setattr(film, limit, 10)
     monkeypatch.setattr(film, "_page", lambda _: pytest.fail("no browser may begin"))

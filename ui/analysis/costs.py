@@ -15,12 +15,7 @@ from simulator.language.visit import expressions_of, is_copy, subexpressions
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind
 from simulator.observers.counters import add_up_cost
-from simulator.observers.transactions import (
-    BANK_BYTES,
-    LINE_BYTES,
-    SECTOR_BYTES,
-    instructions,
-)
+from simulator.observers.transactions import BANK_BYTES, LINE_BYTES, SECTOR_BYTES, instructions
 from simulator.recording.recording import StepAccess
 from ui.analysis.products import multiplication
 

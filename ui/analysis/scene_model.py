@@ -326,9 +326,7 @@ def _iteration_in(position: Position, loop: Loop | None) -> int | None:
     return next((number for around, number in position if around is loop), None)
 
 
-def iteration_counts(
-    step_positions: tuple[Position, ...],
-) -> dict[tuple[Position, Loop], int]:
+def iteration_counts(step_positions: tuple[Position, ...]) -> dict[tuple[Position, Loop], int]:
     """How many iterations each loop runs, by the position of the loops around it."""
     counts: dict[tuple[Position, Loop], int] = {}
     for position in step_positions:

@@ -29,12 +29,7 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from simulator.recording.snapshots import Memory
 from ui.analysis.product_roles import Product
-from ui.analysis.products import (
-    accumulated_variable,
-    multiplication,
-    product_of_sum,
-    variable_of,
-)
+from ui.analysis.products import accumulated_variable, multiplication, product_of_sum, variable_of
 
 WAIT = "__pipeline_wait_prior"
 NONE = -1  # the tile of a cell that belongs to none

@@ -23,13 +23,7 @@ from gpu.shapes.shape import Shape
 from gpu.user_kernel import NAME
 from simulator.catalogue import FEW, catalogue
 from ui.drawing.palette import CHART_INKS
-from ui.gpu_charts import (
-    counters,
-    latency,
-    performance,
-    scaling,
-    tiles_over_gpus,
-)
+from ui.gpu_charts import counters, latency, performance, scaling, tiles_over_gpus
 from ui.gpu_charts import shapes as shapes_chart
 from ui.gpu_charts.gpu_page_charts import CHARTS, ChartData, ComparisonChart, draw_chart
 from ui.gpu_charts.performance import Pair

@@ -9,12 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from gpu.comparison import Comparison, KernelResult
-from gpu.predicted_counters import (
-    RETRIES,
-    CompiledPrediction,
-    global_sectors,
-    shared_wavefronts,
-)
+from gpu.predicted_counters import RETRIES, CompiledPrediction, global_sectors, shared_wavefronts
 from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
 from ui.gpu_charts.performance import NO_PAIR, Pair

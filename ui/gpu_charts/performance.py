@@ -154,10 +154,7 @@ def draw_cublas_share(comparison: Comparison, ink: str = INK, pair: Pair = NO_PA
 
 
 def draw_against_size(
-    comparisons: Sequence[Comparison],
-    ink: str = INK,
-    of_time: bool = False,
-    pair: Pair = NO_PAIR,
+    comparisons: Sequence[Comparison], ink: str = INK, of_time: bool = False, pair: Pair = NO_PAIR
 ) -> go.Figure:
     """Draw TFLOP/s (or milliseconds) of each kernel over M = N = K, for one device.
 
@@ -245,11 +242,7 @@ def _name_lines(
 
 
 def _draw_bars(
-    bars: Sequence[Bar],
-    title: str,
-    ink: str,
-    pair: Pair,
-    limit: tuple[str, float] | None = None,
+    bars: Sequence[Bar], title: str, ink: str, pair: Pair, limit: tuple[str, float] | None = None
 ) -> go.Figure:
     """Draw horizontal bars, the run's first kernel on top, each under its name and its text.
 

@@ -15,13 +15,7 @@ from gpu.precision import short_name
 from gpu.predicted_counters import global_bytes
 from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import performance, rows
-from ui.gpu_charts.named_points import (
-    TEXT_HEIGHT,
-    Corner,
-    NamedPoint,
-    draw_axes,
-    draw_names,
-)
+from ui.gpu_charts.named_points import TEXT_HEIGHT, Corner, NamedPoint, draw_axes, draw_names
 from ui.gpu_charts.performance import NO_PAIR, Pair
 
 PLOT_HEIGHT = 372  # pixels
@@ -105,10 +99,7 @@ def find_points(comparison: Comparison, pair: Pair = NO_PAIR) -> list[Point]:
 
 
 def draw_roofline(
-    comparison: Comparison,
-    limits: Limits | None = None,
-    ink: str = rows.INK,
-    pair: Pair = NO_PAIR,
+    comparison: Comparison, limits: Limits | None = None, ink: str = rows.INK, pair: Pair = NO_PAIR
 ) -> go.Figure:
     """Draw TFLOP/s over operations per byte, both logarithmic, under the device's ceilings.
 

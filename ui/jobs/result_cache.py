@@ -47,10 +47,7 @@ class ResultCache:
         self._subjects: LRUCache[Hashable, Results] = LRUCache(limit, self._size)
 
     def get_or_compute(
-        self,
-        subject: Hashable,
-        function: Callable[[*Arguments], Result],
-        *arguments: *Arguments,
+        self, subject: Hashable, function: Callable[[*Arguments], Result], *arguments: *Arguments
     ) -> Result:
         """The cached result of a function, or the one that it returns now; its errors are raised.
 

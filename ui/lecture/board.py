@@ -9,15 +9,7 @@ import numpy as np
 
 from simulator import Step
 from simulator.language.ctype import Array
-from simulator.language.tree import (
-    Expression,
-    Load,
-    Member,
-    MemorySpace,
-    Name,
-    Statement,
-    Variable,
-)
+from simulator.language.tree import Expression, Load, Member, MemorySpace, Name, Statement, Variable
 from simulator.language.visit import strip_casts
 from simulator.launch import Dim3, unravel
 from simulator.machine.observer import AccessKind

@@ -19,12 +19,7 @@ from simulator.machine.observer import AccessKind
 from ui.analysis.async_copies import copied_from, copies_under_way
 from ui.analysis.flat_tiles import places_of_tiles
 from ui.analysis.products import has_tensor_core
-from ui.analysis.scene_model import (
-    SceneModel,
-    cells_of,
-    follows_products,
-    multiplied_tile,
-)
+from ui.analysis.scene_model import SceneModel, cells_of, follows_products, multiplied_tile
 from ui.analysis.tiles_of_k import waits_for_copies
 from ui.drawing.canvas import SANS, Shape, Trace, outline, words
 from ui.drawing.hit import SHARED, Hit

@@ -307,12 +307,7 @@ class LectureSheet:
         has_long_ledger = not has_tensor_core(model.recording)
         self.warps = shown_warps(model, look)
         self.areas: LectureAreas = areas_for(
-            look,
-            self.far_share,
-            self.warps,
-            model.clock is not None,
-            source_share,
-            has_long_ledger,
+            look, self.far_share, self.warps, model.clock is not None, source_share, has_long_ledger
         )
         letters, areas = self.letters, self.areas
         reader = ArrayReader(model)

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Recording
-from simulator.language.ctype import (
-    Array,
-    Part,
-    Struct,
-    Vector,
-    parts,
-)
+from simulator.language.ctype import Array, Part, Struct, Vector, parts
 from simulator.language.ctype import size_of as bytes_of
 from simulator.language.tree import ArraySpace
 from ui.analysis.product_roles import element_of

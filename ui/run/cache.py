@@ -229,9 +229,7 @@ def answers() -> Answers:
 
 
 def compute(
-    function: Callable[[*Arguments], Result],
-    *arguments: *Arguments,
-    on_stop: Callable[[], None],
+    function: Callable[[*Arguments], Result], *arguments: *Arguments, on_stop: Callable[[], None]
 ) -> Result:
     """The result of a function for this visitor alone, who may stop it; a worker computes it."""
     future = lanes().submit(function, *arguments, owner=current_session())

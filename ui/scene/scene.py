@@ -136,10 +136,7 @@ class Drawing(Generic[One]):
         return {"data": self.static() + self.changing(first), "layout": layout | {"meta": meta}}
 
     def _frames(
-        self,
-        steps: Iterable[One],
-        shapes: Iterable[list[Shape]],
-        varying: list[tuple[str, ...]],
+        self, steps: Iterable[One], shapes: Iterable[list[Shape]], varying: list[tuple[str, ...]]
     ) -> Iterator[dict[str, Any]]:
         """Build the frame of each step, in order.
 

@@ -26,13 +26,7 @@ from ui.run.follow_click import follow_click
 from ui.run.mailbox import mailbox
 from ui.run.waiting import waits_told_here
 from ui.scene import scene
-from ui.scene.stepper import (
-    Click,
-    Shown,
-    draw_stepper,
-    read_stepper,
-    send_frames,
-)
+from ui.scene.stepper import Click, Shown, draw_stepper, read_stepper, send_frames
 from ui.step.address import is_same_but_step, store_step, store_view, without_step
 from ui.step.hazards import open_displayed_hazard
 from ui.step.state import Drawn, entered, step_state

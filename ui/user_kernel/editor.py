@@ -68,10 +68,7 @@ def _send_bundle(_: Request) -> FileResponse:
 
 
 def draw_editor(
-    document: Document,
-    edited: Edited | None,
-    problems: Sequence[Problem],
-    ask: Callable[[], None],
+    document: Document, edited: Edited | None, problems: Sequence[Problem], ask: Callable[[], None]
 ) -> Edited | None:
     """Draw the editor with the problems of an edited source; return what is in it now.
 

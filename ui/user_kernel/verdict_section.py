@@ -7,12 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from simulator.verdict.form import UserKernel
-from simulator.verdict.verdict import (
-    FoundHazard,
-    SizeCheck,
-    State,
-    Verdict,
-)
+from simulator.verdict.verdict import FoundHazard, SizeCheck, State, Verdict
 from ui.run.displayed_hazard import DisplayedHazard
 from ui.user_kernel import verdict_html
 from ui.user_kernel.verdict_views import hazard_view, wrong_view

@@ -8,14 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from simulator.broken_file import (
-    Broken,
-    BrokenFileError,
-    Entries,
-    misfit,
-    parse_toml,
-    read_text,
-)
+from simulator.broken_file import Broken, BrokenFileError, Entries, misfit, parse_toml, read_text
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, UserKernel
 from ui.view import user_kernel_link
 

@@ -12,16 +12,7 @@ from simulator import Launch, Step, compile_kernel, record
 from simulator.language.tree import Declare, MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.number_format import MINUS
-from tests.ui.lecture.lectures import (
-    Box,
-    Lecture,
-    centre,
-    of_query,
-    of_size,
-    seen,
-    spread,
-    text_at,
-)
+from tests.ui.lecture.lectures import Box, Lecture, centre, of_query, of_size, seen, spread, text_at
 from tests.ui.scene_models import EACH, SIZES
 from ui.analysis.scene_model import build_scene_model
 from ui.drawing.canvas import number

@@ -33,10 +33,7 @@ from ui.view.presets import changes, presets
 from ui.view.view_url import View, from_query
 
 PRESETS = {preset.name: preset.view for preset in presets() if preset.view.comparison is not None}
-LOOKS = {
-    "page": Look(width=1240, height=560),
-    "phone": Look(width=374, height=700),
-}
+LOOKS = {"page": Look(width=1240, height=560), "phone": Look(width=374, height=700)}
 
 
 def record_side(side: View) -> Recording:

@@ -81,9 +81,7 @@ AHEAD = [
     case("warptiles", 8, 8, 20, WARP_TILE),
     case("warptiles", 32, 32, 16, WARP_TILE | {"WARPS_DOWN": 2}, schedule="descending"),
 ]
-DRIFTING = [
-    case("tiled", 16, 16, 24, {"TILE": 8}, schedule="ascending", edits=("second-barrier",)),
-]
+DRIFTING = [case("tiled", 16, 16, 24, {"TILE": 8}, schedule="ascending", edits=("second-barrier",))]
 
 
 def name_of(run: Case) -> str:
@@ -307,9 +305,7 @@ def test_a_tile_has_its_colour_once_it_is_copied_and_a_paler_one_after_its_turn(
 
 @COPYING
 @pytest.mark.sample(2)
-def test_before_the_first_product_and_after_the_last_no_term_is_bold(
-    query: dict[str, Any],
-) -> None:
+def test_before_the_first_product_and_after_the_last_no_term_is_bold(query: dict[str, Any]) -> None:
     lecture = of_query(PROJECTOR, **query)
     steps = products(lecture)
     outer = [s.number for s in lecture.steps if outer_iteration(lecture.model, s) is not None]
