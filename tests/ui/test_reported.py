@@ -46,8 +46,8 @@ def test_a_component_leaves_out_what_it_cannot_have_reported(
     def reported(**_: object) -> Any:
         return SimpleNamespace(text=value, asked=None, get=lambda _: value)
 
-    monkeypatch.setattr(editor, "_register_component", lambda: reported)
-    monkeypatch.setattr(component, "_register_components", lambda: [reported] * 4)
+    for module in (editor, component):
+        monkeypatch.setattr(module, "component", lambda *_, **__: reported)
     document = editor.Document(1, "", "")
     assert editor.draw_editor(document, None, (), lambda: None) is None
     opened = 0 if value == 0 and type(value) is int else None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
@@ -14,30 +12,21 @@ from ui.glossary.route import folder, picture_path
 from ui.run.broken_section import list_broken
 from ui.view.view_url import View
 from ui.web_page.browser import browser_theme
+from ui.web_page.component import component
 from ui.web_page.press import press
-from ui.web_page.web_files import read_web
 
 MOST_PICTURES = 3  # of the words that a search finds
 
 OpenView = Callable[[View], object]  # shows a scene on the Step page
 
 
-@functools.cache
-def _register_component() -> Any:
-    """Register the component, once in a process."""
-    return st.components.v2.component(
-        "tilewise_glossary", html="<span class='glossary'></span>", css=read_web("glossary.css"),
-        js=read_web("glossary.js"), isolate_styles=False,
-    )  # fmt: skip
-
-
 def explain_words(open_view: OpenView) -> None:
     """Underline the first use of each word on the page; a pointer or a tap shows what it means."""
-    result = _register_component()(
-        key="glossary",
-        data={"folder": folder(), "theme": browser_theme()},
+    draw = component("glossary", "glossary.js", "<span class='glossary'></span>", ("glossary.css",))
+    result = draw(
+        key="glossary", data={"folder": folder(), "theme": browser_theme()},
         on_opened_change=lambda: None,
-    )
+    )  # fmt: skip
     word = glossary().get(str(result.get("opened"))) if result.get("opened") else None
     scene = word and word.shown_picture
     if isinstance(scene, SmallScene):

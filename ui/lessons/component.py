@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import streamlit as st
-
 from ui.lessons.lesson import Kind
+from ui.web_page.component import component
 from ui.web_page.reported import whole_number
-from ui.web_page.web_files import read_script, read_web
-
-
-@functools.cache
-def _register_components() -> tuple[Any, Any, Any, Any]:
-    """Register all four, once in a process."""
-    stops = st.components.v2.component(
-        "tilewise_stops", html=read_web("stops.html"), css=read_web("lesson.css"),
-        js=read_script("stops_page.js"), isolate_styles=False,
-    )  # fmt: skip
-    picker = st.components.v2.component(
-        "tilewise_picker",
-        html=read_web("picker.html"),
-        css=read_web("picker.css"),
-        js=read_web("picker.js"),
-        isolate_styles=False,
-    )
-    scene = st.components.v2.component(
-        "tilewise_lesson_scene",
-        html=read_web("lesson_scene.html"),
-        css=read_web("stepper.css", "lesson.css"),
-        js=read_script("lesson_scene_page.js"),
-        isolate_styles=False,
-    )
-    address = st.components.v2.component(
-        "tilewise_lesson_address", html="<span></span>", css=read_web("memory.css"),
-        js=read_web("lesson_place.js", "lesson_address.js"), isolate_styles=False,
-    )  # fmt: skip
-    return stops, picker, scene, address
+from ui.web_page.web_files import read_web
 
 
 def draw_stops(content: str, count: int, key: str) -> int | None:
     """Draw so many stops, as markup.stops_html has them; return the one that is to be opened."""
-    stops, *_ = _register_components()
+    stops = component("stops", "stops_page.js", read_web("stops.html"), ("lesson.css",))
     drawn = hashlib.sha256(content.encode()).hexdigest()[:16]
     result = stops(key=key, data={"html": content, "drawn": drawn}, on_opened_change=lambda: None)
     return whole_number(result.get("opened"), count)
@@ -52,7 +22,10 @@ def draw_stops(content: str, count: int, key: str) -> int | None:
 
 def play_scene(content: bytes, key: str) -> int | None:
     """Draw a scene, as scene.draw_scene has it; return the step, from 0, that is to be opened."""
-    _, _, scene, _ = _register_components()
+    scene = component(
+        "lesson_scene", "lesson_scene_page.js", read_web("lesson_scene.html"),
+        ("stepper.css", "lesson.css"),
+    )  # fmt: skip
     return whole_number(scene(key=key, data=content, on_opened_change=lambda: None).get("opened"))
 
 
@@ -79,7 +52,7 @@ def _pick(
     data: Mapping[str, Any], count: int, right: Sequence[int] | None, picked: Sequence[int],
     key: str,
 ) -> list[int]:  # fmt: skip
-    _, picker, *_ = _register_components()
+    picker = component("picker", "picker.js", read_web("picker.html"), ("picker.css",))
     result = picker(
         key=key,
         data={
@@ -96,5 +69,5 @@ def _pick(
 
 def write_address(query: str) -> None:
     """Have the browser write a query into an address that names no lesson yet."""
-    *_, address = _register_components()
+    address = component("lesson_address", "lesson_address.js", css=("memory.css",))
     address(key="lesson_address", data={"query": query})

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
 import html
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -23,6 +21,7 @@ from ui.run.cache import answers
 from ui.step.state import step_state
 from ui.view.view_url import from_query
 from ui.web_page.browser import browser_theme
+from ui.web_page.component import component
 from ui.web_page.style import draw_style
 from ui.web_page.web_files import read_web
 
@@ -79,14 +78,6 @@ def draw_page() -> None:
     draw_picture()
 
 
-@functools.cache
-def _register_component() -> Any:
-    """Register the picture that moves, once in a process."""
-    return st.components.v2.component(
-        "tilewise_door", html=read_web("door.html"), js=read_web("door.js"), isolate_styles=False
-    )
-
-
 def draw_picture() -> None:
     """Draw the naive kernel beside the tiled one, which move for ten seconds."""
     try:
@@ -99,7 +90,7 @@ def draw_picture() -> None:
     except (SourceError, LaunchError, WorkerLostError):
         return  # the page says what it is without one
     packed = gzip.compress(json.dumps(beats).encode(), mtime=0)
-    _register_component()(key=f"door {look.theme}", data=packed)
+    component("door", "door.js", read_web("door.html"))(key=f"door {look.theme}", data=packed)
 
 
 if __name__ == "__main__":  # run by Streamlit; not by a test's workers, which import it

@@ -13,9 +13,10 @@ import streamlit as st
 
 from ui.drawing.look import Look
 from ui.drawing.viewport import parse_viewport
+from ui.web_page.component import component
 from ui.web_page.index_page import INDEX, PLOTLY, module
 from ui.web_page.reported import parse
-from ui.web_page.web_files import read_script, read_web
+from ui.web_page.web_files import read_web
 
 KEY = "scene"  # of the stepper, and of what it reports in the session state
 
@@ -32,9 +33,8 @@ class Shown:
     look: Look
     name: str  # of the scene, for a screen reader
     address: Mapping[str, str]  # the view's parameters, but for its step
-    sent: (
-        int  # another one makes a message of its own, which Streamlit does not take for an old one
-    )
+    # Another one makes a message of its own, which Streamlit does not take for an old one.
+    sent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +79,6 @@ class Reported:
 
 
 @functools.cache
-def _register_components() -> tuple[Any, Any]:
-    """Register the stepper and what brings it frames of other pages, once in a process."""
-    stepper = st.components.v2.component(
-        "tilewise_stepper", html=read_web("stepper.html"), css=read_web("stepper.css"),
-        js=read_script("stepper.js"), isolate_styles=False,
-    )  # fmt: skip
-    pages = st.components.v2.component(
-        "tilewise_pages", js=read_web("pages.js"), isolate_styles=False
-    )
-    return stepper, pages
-
-
-@functools.cache
 def _smallest_chart() -> go.Figure:
     """A chart with no template to be sent."""
     return go.Figure({"data": [{"x": [0], "y": [0]}], "layout": {"template": "none"}})
@@ -117,21 +104,16 @@ def draw_stepper(shown: Shown, navigation: Mapping[str, Any], figure: bytes) -> 
     look = shown.look
     header = {
         "sent": shown.sent, "id": shown.scene, "order": shown.order, "start": shown.start,
-        "usual": shown.usual,
-        "first": shown.steps.start, "end": shown.steps.stop, "stops": dict(navigation),
-        "name": shown.name, "address": dict(shown.address),
+        "usual": shown.usual, "first": shown.steps.start, "end": shown.steps.stop,
+        "stops": dict(navigation), "name": shown.name, "address": dict(shown.address),
         "viewport": {"width": look.width, "height": look.height, "presenting": look.presenting},
     }  # fmt: skip
-    stepper, _ = _register_components()
-    stepper(
-        key=KEY,
-        data=json.dumps(header).encode() + b"\n" + figure,
-        default={"at": None, "viewport": None},
-        on_at_change=lambda: None,
-        on_viewport_change=lambda: None,
-        on_clicked_change=lambda: None,
+    component("stepper", "stepper.js", read_web("stepper.html"), ("stepper.css",))(
+        key=KEY, data=json.dumps(header).encode() + b"\n" + figure,
+        default={"at": None, "viewport": None}, on_at_change=lambda: None,
+        on_viewport_change=lambda: None, on_clicked_change=lambda: None,
         on_chosen_change=lambda: None,
-    )
+    )  # fmt: skip
 
 
 def read_stepper() -> Reported:
@@ -146,5 +128,5 @@ def read_stepper() -> Reported:
 def send_frames(scene: str, steps: range, frames: bytes, sent: int) -> None:
     """Send the stepper the frames, as JSON, of some steps of a scene."""
     head = json.dumps({"sent": sent, "scene": scene, "first": steps.start, "end": steps.stop})
-    _, pages = _register_components()
-    pages(key="frames", data=head[:-1].encode() + b', "frames": ' + frames + b"}")
+    data = head[:-1].encode() + b', "frames": ' + frames + b"}"
+    component("pages", "pages.js", "")(key="frames", data=data)

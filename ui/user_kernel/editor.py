@@ -6,14 +6,13 @@ import functools
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
-import streamlit as st
 from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
 from ui.user_kernel.problems import Problem
+from ui.web_page.component import component
 from ui.web_page.index_page import prefix
 from ui.web_page.reported import parse
 from ui.web_page.web_files import FOLDER, read_web
@@ -37,15 +36,6 @@ class Edited:
     number: int  # the document's
     version: int  # of the text, that grows with each change
     text: str
-
-
-@functools.cache
-def _register_component() -> Any:
-    """Register the editor, once in a process."""
-    return st.components.v2.component(
-        "tilewise_editor", html=read_web("editor.html"), css=read_web("editor.css"),
-        js=read_web("editor.js"), isolate_styles=False,
-    )  # fmt: skip
 
 
 @functools.cache
@@ -81,18 +71,13 @@ def draw_editor(
             "number": edited.number, "version": edited.version,
             "problems": [asdict(problem) for problem in problems],
         }  # fmt: skip
-    result = _register_component()(
+    result = component("editor", "editor.js", read_web("editor.html"), ("editor.css",))(
         key="editor",
-        data={
-            "module": bundle_path(), "document": asdict(document), "checked": checked,
-        },
-        default={"text": None},
-        on_text_change=lambda: None,
-        on_asked_change=ask,
+        data={"module": bundle_path(), "document": asdict(document), "checked": checked},
+        default={"text": None}, on_text_change=lambda: None, on_asked_change=ask,
     )  # fmt: skip
     found = parse(Edited, result.text)
     if found is None:
         return None
-    return replace(
-        found, text=found.text.encode(errors="replace").decode()
-    )  # half a letter is none
+    # Half a letter is none.
+    return replace(found, text=found.text.encode(errors="replace").decode())

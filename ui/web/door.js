@@ -1,4 +1,6 @@
 // The first page's picture: its beats one after another, once, until a key or the button stops them.
+import { endWith } from "./component.js";
+
 const BEAT_MS = 600;
 const TYPED = "input, textarea, select, button, a, [contenteditable=true]";
 
@@ -60,9 +62,5 @@ async function mount(parent, data) {
 
 export default function ({ data, parentElement }) {
   if (!parentElement.__tilewise) mount(parentElement, data);
-  return () => {
-    if (parentElement.isConnected) return;
-    parentElement.__tilewise?.close();
-    delete parentElement.__tilewise;
-  };
+  return endWith(parentElement);
 }

@@ -1,4 +1,6 @@
 // The component of the Write page: an editor that tells Python of its text, and shows what is wrong.
+import { addressAtServer, endWith } from "./component.js";
+
 const PAUSE_MS = 120; // after the last key, before Python hears of the text
 const STORED = "tilewise_text"; // in the tab's own storage: a reload loses nothing
 const CUDA = new RegExp(
@@ -156,7 +158,7 @@ function mount(parent) {
 
   app.update = (component) => {
     app.component = component;
-    app.code ??= import(new URL(component.data.module, server()).href);
+    app.code ??= import(addressAtServer(component.data.module));
     app.code.then((code) => show(code, component.data), () => {
       root.textContent = "The editor's script did not come from the server. Reload the page.";
     });
@@ -187,18 +189,9 @@ function mount(parent) {
   return app;
 }
 
-// Where the app's files are: a proxy may have put a folder before them.
-function server() {
-  return window.__streamlit?.BACKEND_BASE_URL ?? new URL(".", window.location.href).href;
-}
-
 export default function (component) {
   const { parentElement } = component;
   const app = (parentElement.__tilewise ??= mount(parentElement));
   app.update(component);
-  return () => {
-    if (parentElement.isConnected) return;
-    app.close();
-    delete parentElement.__tilewise;
-  };
+  return endWith(parentElement);
 }

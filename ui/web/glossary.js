@@ -1,6 +1,8 @@
 // Explains words of the glossary where they are. Streamlit's own elements stay as they are: the
 // browser underlines ranges of their text. A word is found from the place that a pointer rests on,
 // in a text of the page or of a scene, and a card beside it says what it means.
+import { addressAtServer } from "./component.js";
+
 const TEXTS = ".stMarkdown p, .stMarkdown li, .stMarkdown td, .stMarkdown th, .stCaption p, "
   + "[data-testid=stCaptionContainer] p, .stTable td, .stTable th, .stHtml p, .stHtml li, .stHtml th, "
   + "figcaption, .lesson-idea";
@@ -297,8 +299,7 @@ function createGlossary() {
   document.addEventListener("scroll", hide, true);
   new MutationObserver(later).observe(document.body, { childList: true, subtree: true, characterData: true });
 
-  const server = () => window.__streamlit?.BACKEND_BASE_URL ?? new URL(".", location.href).href;
-  const addressOf = (path) => new URL(`${component.data.folder}/${path}`, server()).href;
+  const addressOf = (path) => addressAtServer(`${component.data.folder}/${path}`);
 
   return async (given) => {
     component = given;

@@ -59,4 +59,4 @@ function keepLessonPlaces() {
   for (const act of ["wheel", "pointerdown", "keydown"]) document.addEventListener(act, stop, true);
   return { show };
 }
-window.tilewiseLessonPlaces ??= keepLessonPlaces();
+export const lessonPlaces = (window.tilewiseLessonPlaces ??= keepLessonPlaces());

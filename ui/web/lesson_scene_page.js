@@ -1,23 +1,22 @@
-// The component of the Learn page that plays a scene. A line of Python's data is about the scene, the
-// rest is its figure.
+// The component of the Learn page that plays a scene.
+import { endWith, readScene } from "./component.js";
 import { startScene } from "./lesson_scene.js";
 
 function fill(root, header, layout) {
   root.innerHTML = header.html;
-  return { root, order: header.order, id: null, player: startScene(root, header, layout) };
+  const player = startScene(root, header, layout);
+  return { root, order: header.order, id: null, player, close: () => player.close() };
 }
 
 export default function (component) {
   const { parentElement, data } = component;
   const root = parentElement.querySelector(".played");
-  const decoder = new TextDecoder();
-  const cut = data.indexOf(10);
-  const header = JSON.parse(decoder.decode(data.subarray(0, cut)));
+  const { header, readFigure } = readScene(data);
   let app = parentElement.__tilewise;
   if (app?.root !== root || app.id !== header.id) {
-    const figure = JSON.parse(decoder.decode(data.subarray(cut + 1)));
+    const figure = readFigure();
     if (app?.root !== root || app.order !== header.order) {
-      app?.player.close();
+      app?.close();
       app = parentElement.__tilewise = fill(root, header, figure.layout);
     }
     app.id = header.id; // another one is the same scene in other colours
@@ -26,10 +25,5 @@ export default function (component) {
   root.querySelector("[data-open]").onclick = () => (
     component.setTriggerValue("opened", app.player.step)
   );
-  // Streamlit also cleans up after data that newer data has overtaken; the component stays then.
-  return () => {
-    if (parentElement.isConnected) return;
-    app.player.close();
-    delete parentElement.__tilewise;
-  };
+  return endWith(parentElement);
 }

@@ -1,4 +1,5 @@
 // The component of the Step page: a player that tells Python its step, its viewport and clicks.
+import { endWith, readScene } from "./component.js";
 import { OPEN, TYPED } from "./player/keyboard.js";
 import { Player } from "./player/player.js";
 import { Pinch, Wheel, apart, levelBeside } from "./player/zoom.js";
@@ -359,14 +360,10 @@ function mount(parent) {
   window.addEventListener("resize", resized, { signal });
   window.addEventListener("popstate", noteLeaving, { signal });
 
-  // Python's data: a line about the scene, then the figure itself.
   app.update = (component) => {
-    const { data } = component;
     app.component = component;
     app.isLeft = false;
-    const decoder = new TextDecoder();
-    const cut = data.indexOf(10);
-    const header = JSON.parse(decoder.decode(data.subarray(0, cut)));
+    const { header, readFigure } = readScene(component.data);
     const before = app.header;
     app.header = header;
     app.viewport ??= header.viewport;
@@ -380,8 +377,7 @@ function mount(parent) {
       writeStepOnceDrawn();
       return;
     }
-    const figure = JSON.parse(decoder.decode(data.subarray(cut + 1)));
-    player.load({ ...header, figure });
+    player.load({ ...header, figure: readFigure() });
     returnFocus(before, header);
   };
 
@@ -418,10 +414,5 @@ export default function (component) {
   const { parentElement } = component;
   const app = (parentElement.__tilewise ??= mount(parentElement));
   app.update(component);
-  // Streamlit also cleans up after data that newer data has overtaken; the component stays then.
-  return () => {
-    if (parentElement.isConnected) return;
-    app.close();
-    delete parentElement.__tilewise;
-  };
+  return endWith(parentElement);
 }

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Mapping
-from typing import Any
 
-import streamlit as st
-
-from ui.web_page.web_files import read_web
-
-
-@functools.cache
-def _register_component() -> Any:
-    """Register the component, once in a process."""
-    return st.components.v2.component(
-        "tilewise_memory", html="<span></span>", js=read_web("memory.js"), isolate_styles=False,
-        css=read_web("memory.css"),
-    )  # fmt: skip
+from ui.web_page.component import component
 
 
 def remember(marks: Mapping[str, object], asks: bool) -> object:
@@ -26,7 +13,7 @@ def remember(marks: Mapping[str, object], asks: bool) -> object:
 
     Empty data is not kept. Anybody may have written what comes back; what is no JSON is empty.
     """
-    result = _register_component()(
+    result = component("memory", "memory.js", css=("memory.css",))(
         key="memory", data={"marks": dict(marks), "asks": asks}, default={"remembered": None},
         on_remembered_change=lambda: None,
     )  # fmt: skip
