@@ -133,15 +133,6 @@ def test_a_sentence_compares_two_kernels(
     assert performance.compare_pair(comparison, pair).startswith(text)
 
 
-def test_another_type_of_elements_is_named(comparison: Comparison) -> None:
-    naive, tiled, cublas = comparison.kernels
-    double = dataclasses.replace(tiled, element="float64")
-    sentence = performance.compare_pair(
-        dataclasses.replace(comparison, kernels=(naive, double, cublas)), ("tiled", "cublas")
-    )
-    assert sentence.endswith("But tiled multiplies FP64, cuBLAS FP32.")
-
-
 def test_a_setting_is_part_of_a_sentence(comparison: Comparison) -> None:
     tiled = dataclasses.replace(comparison.kernels[1], name="tiled:TILE=32")
     assert performance.phrase(tiled) == "tiled with TILE 32"

@@ -51,7 +51,7 @@ def draw_bounds(comparison: Comparison, ink: str = rows.INK, *, is_timed: bool =
                 for kernel, bounds in shown], ink,
     )  # fmt: skip
     ticks = [str(tick) for tick in TICKS]
-    rows.draw_log_axis(chart, "milliseconds", ink, tickvals=TICKS, ticktext=ticks)
+    rows.draw_axis(chart, ink, "milliseconds", type="log", tickvals=TICKS, ticktext=ticks)
     rows.place_legend(chart, ink, LEGEND_HEIGHT)
     return chart
 

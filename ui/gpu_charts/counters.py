@@ -122,7 +122,7 @@ def draw_counts(
         ink,
     )
     title = f"{count.lower()} of one launch"
-    rows.draw_log_axis(figure, title, ink, dtick=1, exponentformat="SI")
+    rows.draw_axis(figure, ink, title, type="log", dtick=1, exponentformat="SI")
     rows.place_legend(figure, ink, len(figure.data) * rows.LEGEND_HEIGHT // 2)
     return figure
 

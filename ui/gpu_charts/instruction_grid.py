@@ -41,7 +41,7 @@ def draw_instructions(shown: Sequence[Instruction], ink: str = rows.INK) -> go.F
     palette = LIGHT if ink == CHART_INKS["light"] else DARK
     colours = (*palette.tiles[:2], *palette.tiles[4:6], palette.idle)
     fills = dict(zip((ADDS, SHARED, FAR, WAITS, REST), colours, strict=True))
-    chart, notes = go.Figure(), []
+    chart = go.Figure()
     for name, fill in fills.items():
         places = [at for at, one in enumerate(shown) if FAMILIES.get(one.group, REST) == name]
         chart.add_bar(
@@ -51,23 +51,19 @@ def draw_instructions(shown: Sequence[Instruction], ink: str = rows.INK) -> go.F
             hovertext=[shown[at].text for at in places],
             hovertemplate="%{hovertext}<extra></extra>",
         )  # fmt: skip
-    for at, one in enumerate(shown):
-        notes.append(
-            go.layout.Annotation(
-                x=at % COLUMNS + 0.5,
-                y=at // COLUMNS + 0.5,
-                text=short_name(one),
-                showarrow=False,
-                font={"size": SIZE, "color": ink},
-            )
+    rows.annotate(chart, [
+        go.layout.Annotation(
+            x=at % COLUMNS + 0.5, y=at // COLUMNS + 0.5, text=short_name(one), showarrow=False,
+            font={"size": SIZE, "color": ink},
         )
-    rows.annotate(chart, notes)
+        for at, one in enumerate(shown)
+    ])  # fmt: skip
     count = -(-len(shown) // COLUMNS)
     chart.update_xaxes(range=[0, COLUMNS], visible=False, fixedrange=True)
     chart.update_yaxes(range=[count, 0], visible=False, fixedrange=True)
     return chart.update_layout(
         height=count * ROW + LEGEND_HEIGHT, margin=MARGIN | {"t": LEGEND_HEIGHT},
-        barmode="overlay", legend=rows.LEGEND | {"font": {"size": rows.AXIS_SIZE, "color": ink}},
+        barmode="overlay", legend=rows.LEGEND | {"font": rows.axis_font(ink)},
     )  # fmt: skip
 
 

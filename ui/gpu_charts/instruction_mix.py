@@ -73,11 +73,7 @@ def draw_mixes(comparison: Comparison, ink: str = rows.INK) -> go.Figure:
         for kernel, inner in shown
     ]
     rows.write_names(chart, names, ink)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    chart.update_xaxes(
-        range=[0, 102], ticksuffix="%", tickfont=font, showgrid=False, ticks="outside",
-        tickcolor=REFERENCE_COLOUR, zeroline=False,
-    )  # fmt: skip
+    rows.draw_axis(chart, ink, range=[0, 102], ticksuffix="%")
     rows.place_legend(chart, ink, LEGEND_HEIGHT)
     return chart
 

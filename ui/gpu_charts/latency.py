@@ -46,8 +46,8 @@ def draw_latencies(latency: Latency, ink: str = rows.INK) -> go.Figure:
         ],
         ink,
     )
-    rows.draw_log_axis(
-        chart, "cycles from request to value", ink, range=[-0.05, 3.05],
+    rows.draw_axis(
+        chart, ink, "cycles from request to value", type="log", range=[-0.05, 3.05],
         tickvals=[1, 10, 100, 1000], ticktext=["1", "10", "100", "1,000"],
     )  # fmt: skip
     rows.place_legend(chart, ink)

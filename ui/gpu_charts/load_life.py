@@ -45,15 +45,11 @@ def draw_load_life(latency: Latency, ink: str = rows.INK) -> go.Figure:
             line={"color": ink, "width": 2},
         )  # fmt: skip
         rows.write(chart, at, -1, f"{name} {cycles:.0f}", ink)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    chart.update_xaxes(
-        range=[0, end], tickfont=font, title="cycles", title_font=font, showgrid=False,
-        zeroline=False, ticks="outside", tickcolor=REFERENCE_COLOUR, fixedrange=True,
-    )  # fmt: skip
+    rows.draw_axis(chart, ink, "cycles", range=[0, end], fixedrange=True)
     chart.update_yaxes(
         range=[count + 0.6, -1.5], tickvals=list(range(count + 1)),
-        ticktext=[*(f"warp {warp}" for warp in range(count)), "<b>issues</b>"], tickfont=font,
-        showgrid=False, zeroline=False, fixedrange=True,
+        ticktext=[*(f"warp {warp}" for warp in range(count)), "<b>issues</b>"],
+        tickfont=rows.axis_font(ink), showgrid=False, zeroline=False, fixedrange=True,
     )  # fmt: skip
     height = round(ROW * (count + 2.1)) + MARGIN["t"] + MARGIN["b"]
     return chart.update_layout(height=height, margin=MARGIN)

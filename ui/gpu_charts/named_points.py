@@ -33,7 +33,7 @@ class NamedPoint(NamedTuple):
 
 def draw_axes(figure: go.Figure, ink: str) -> None:
     """Draw two axes, which have their titles, as lines with ticks, and the legend above them."""
-    font = {"size": rows.AXIS_SIZE, "color": ink}
+    font = rows.axis_font(ink)
     for axis in (figure.update_xaxes, figure.update_yaxes):
         axis(
             type="log", tickfont=font, title_font=font, zeroline=False, showgrid=False,

@@ -15,7 +15,7 @@ from gpu.predicted_counters import global_sectors, shared_wavefronts
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.label_placement import spread
-from ui.gpu_charts.rows import AXIS_SIZE, INK
+from ui.gpu_charts.rows import INK
 
 Pair = tuple[str, str]  # names of the two kernels that are compared, as a KernelResult has them
 NO_PAIR: Pair = ("", "")
@@ -185,7 +185,7 @@ def draw_against_size(
         )
     height = max(400, 110 + LINE_LABEL_STEP * len(points))
     _name_lines(figure, list(points.values()), height - 96, of_time, pair, ink)
-    font = {"size": AXIS_SIZE, "color": ink}
+    font = rows.axis_font(ink)
     sizes = [comparison.size[0] for comparison in squares]
     ends = [math.log10(size) for size in (sizes or [1, 10])]
     figure.update_xaxes(
@@ -290,11 +290,7 @@ def _draw_bars(
         names.append(rows.Name(text, "", False))
         longest = max(longest, value)
     rows.write_names(figure, names, ink)
-    font = {"size": AXIS_SIZE, "color": ink}
-    figure.update_xaxes(
-        range=[0, longest * 1.02], title=title, tickfont=font, title_font=font, zeroline=False,
-        showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR, nticks=8,
-    )  # fmt: skip
+    rows.draw_axis(figure, ink, title, range=[0, longest * 1.02], nticks=8)
     figure.update_layout(showlegend=False, barmode="overlay")
     return figure
 

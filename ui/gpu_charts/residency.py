@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from compiler.occupancy import CardOccupancy
-from ui.drawing.palette import CHART_INKS, DARK, LIGHT, REFERENCE_COLOUR
+from ui.drawing.palette import CHART_INKS, DARK, LIGHT
 from ui.gpu_charts import rows
 
 NAMES = {
@@ -41,11 +41,7 @@ def draw_residency(found: CardOccupancy, ink: str = rows.INK) -> go.Figure:
         chart, [rows.Name(NAMES[name][0], text, name == found.limit)
                 for name, text in _texts(found).items()], ink,
     )  # fmt: skip
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    chart.update_xaxes(
-        range=[0, 102], ticksuffix="%", tickfont=font, showgrid=False, ticks="outside",
-        tickcolor=REFERENCE_COLOUR, zeroline=False, fixedrange=True,
-    )  # fmt: skip
+    rows.draw_axis(chart, ink, range=[0, 102], ticksuffix="%", fixedrange=True)
     chart.update_layout(barmode="overlay", showlegend=False)
     return chart
 

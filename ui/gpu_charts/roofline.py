@@ -138,7 +138,7 @@ def draw_roofline(
     for axis, title, begin, end in (
         (figure.update_xaxes, X_TITLE, low[0], high[0]),
         (figure.update_yaxes, "TFLOP/s", low[1], high[1]),
-    ):  # fmt: skip
+    ):
         ticks = [
             10.0**power for power in range(math.ceil(math.log10(begin)), 4) if 10.0**power <= end
         ]

@@ -37,12 +37,16 @@ def annotate(figure: go.Figure, notes: Sequence[go.layout.Annotation]) -> None:
     figure.layout.annotations = (*figure.layout.annotations, *notes)
 
 
+def axis_font(ink: str) -> dict[str, Any]:
+    """The font of axes and legends."""
+    return {"size": AXIS_SIZE, "color": ink}
+
+
 def write(figure: go.Figure, x: float, y: float, text: str, ink: str, **placed: Any) -> None:
     """Write a text at a point of a chart, or as Plotly's `placed` says from there."""
-    font = {"size": AXIS_SIZE, "color": ink}
     annotate(figure, [
         go.layout.Annotation(
-            x=x, y=y, text=text, showarrow=False, borderpad=0, font=font, **placed
+            x=x, y=y, text=text, showarrow=False, borderpad=0, font=axis_font(ink), **placed
         )
     ])  # fmt: skip
 
@@ -71,11 +75,11 @@ def write_names(figure: go.Figure, names: Sequence[Name], ink: str) -> None:
     )
 
 
-def draw_log_axis(figure: go.Figure, title: str, ink: str, **axis: Any) -> None:
-    """Draw a logarithmic axis below the rows; `axis` has its ticks and range, as Plotly does."""
-    font = {"size": AXIS_SIZE, "color": ink}
+def draw_axis(figure: go.Figure, ink: str, title: str = "", **axis: Any) -> None:
+    """Draw the axis below the rows; `axis` has its ticks, range and type, as Plotly does."""
+    font = axis_font(ink)
     figure.update_xaxes(
-        type="log", title=title, tickfont=font, title_font=font, showgrid=False, ticks="outside",
+        title=title or None, tickfont=font, title_font=font, showgrid=False, ticks="outside",
         tickcolor=REFERENCE_COLOUR, zeroline=False, **axis,
     )  # fmt: skip
 
@@ -84,5 +88,5 @@ def place_legend(figure: go.Figure, ink: str, height: int = LEGEND_HEIGHT) -> No
     """Place the legend above the rows, which keep their height: the figure grows by `height`."""
     figure.update_layout(
         height=figure.layout.height + height, margin=MARGIN | {"t": height},
-        legend=LEGEND | {"font": {"size": AXIS_SIZE, "color": ink}},
+        legend=LEGEND | {"font": axis_font(ink)},
     )  # fmt: skip

@@ -59,13 +59,9 @@ def draw_bars(scaling: Scaling, of_time: bool, ink: str = rows.INK) -> go.Figure
         for run, text in zip(runs, texts, strict=True)
     ]
     rows.write_names(figure, names, ink)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
     title = "milliseconds" if of_time else "times as fast as one GPU"
-    figure.update_xaxes(
-        range=[0, 1.02 * max([*values, *ideal])], title=f"{title}; hollow: ideal", tickfont=font,
-        title_font=font, zeroline=False, showgrid=False, ticks="outside",
-        tickcolor=REFERENCE_COLOUR, nticks=8,
-    )  # fmt: skip
+    reach = 1.02 * max([*values, *ideal])
+    rows.draw_axis(figure, ink, f"{title}; hollow: ideal", range=[0, reach], nticks=8)
     figure.update_layout(showlegend=False, barmode="overlay")
     return figure
 

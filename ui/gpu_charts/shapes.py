@@ -29,9 +29,8 @@ def draw_map(shapes: Sequence[Shape], ink: str = rows.INK) -> go.Figure:
     """
     work = [math.log(math.prod(shape.size)) for shape in shapes]
     low, high = min(work), max(work)
-    sizes = [
-        SMALLEST + (LARGEST - SMALLEST) * (one - low) / (high - low or 1.0) for one in work
-    ]  # fmt: skip
+    sizes = [SMALLEST + (LARGEST - SMALLEST) * (one - low) / (high - low or 1.0) for one in work]
+    font = rows.axis_font(ink)
     figure = go.Figure(
         go.Scatter(
             x=[shape.size[0] * shape.size[1] for shape in shapes],
@@ -41,8 +40,8 @@ def draw_map(shapes: Sequence[Shape], ink: str = rows.INK) -> go.Figure:
                 "cmin": 1 - FARTHEST, "cmax": 1 + FARTHEST, "cmid": 1,
                 "colorscale": [[0, COMPARED_COLOUR], [0.5, "#d9dee7"], [1, "#1d6fd0"]],
                 "colorbar": {
-                    "title": {"text": "of cuBLAS", "font": {"size": rows.AXIS_SIZE, "color": ink}},
-                    "tickformat": ".0%", "tickfont": {"size": rows.AXIS_SIZE, "color": ink},
+                    "title": {"text": "of cuBLAS", "font": font}, "tickformat": ".0%",
+                    "tickfont": font,
                     "orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 14,
                 },
                 "line": {"width": 1, "color": ink},
@@ -51,7 +50,6 @@ def draw_map(shapes: Sequence[Shape], ink: str = rows.INK) -> go.Figure:
             text=[_hover_text(shape) for shape in shapes], hovertemplate="%{text}<extra></extra>",
         )
     )  # fmt: skip
-    font = {"size": rows.AXIS_SIZE, "color": ink}
     common = {
         "type": "log", "tickfont": font, "title_font": font, "gridcolor": EMPTY, "dtick": 1,
         "zeroline": False,
@@ -164,11 +162,7 @@ def _draw_places(
         marker={"color": EMPTY, "line": {"color": REFERENCE_COLOUR, "width": 1.5}},
     )  # fmt: skip
     rows.write_names(figure, names, ink)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    figure.update_xaxes(
-        range=[0, 1.02 * most], title="blocks at once", tickfont=font, title_font=font,
-        zeroline=False, showgrid=False, ticks="outside", tickcolor=REFERENCE_COLOUR, nticks=6,
-    )  # fmt: skip
+    rows.draw_axis(figure, ink, "blocks at once", range=[0, 1.02 * most], nticks=6)
     figure.update_layout(showlegend=False, barmode="overlay")
     return figure
 

@@ -82,13 +82,13 @@ def draw_blocks(launch: Launched, ink: str = rows.INK) -> go.Figure:
         )  # fmt: skip
     figure.add_trace(_pointers(launch, chosen, top))
     every = max(1, len(shown) // 12)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
+    font = rows.axis_font(ink)
     figure.update_yaxes(
         range=[len(shown) * resident, 0], title="multiprocessor", tickfont=font, title_font=font,
         tickvals=[(row + 0.5) * resident for row in range(0, len(shown), every)],
         ticktext=[str(number) for number in shown[::every]], showgrid=False, zeroline=False,
     )  # fmt: skip
-    _time_axis(figure, launch, font)
+    _draw_time(figure, ink, launch.placed.length * 1.005)
     height = MARGIN["t"] + MARGIN["b"] + len(shown) * resident * PLACE_HEIGHT
     figure.update_layout(
         height=min(HEIGHT, max(LEAST_HEIGHT, height)), margin=MARGIN, showlegend=False,
@@ -145,12 +145,9 @@ def _pointers(launch: Launched, chosen: Array, top: Array) -> go.Scatter:
     )  # fmt: skip
 
 
-def _time_axis(figure: go.Figure, launch: Launched, font: dict[str, object]) -> None:
-    figure.update_xaxes(
-        range=[0, 1.005 * launch.placed.length / 1000], title="microseconds", tickfont=font,
-        title_font=font, showgrid=False, zeroline=False, ticks="outside",
-        tickcolor=REFERENCE_COLOUR, nticks=7, tickformat=",",
-    )  # fmt: skip
+def _draw_time(figure: go.Figure, ink: str, end: float) -> None:
+    """Draw an axis of time up to so many nanoseconds."""
+    rows.draw_axis(figure, ink, "microseconds", range=[0, end / 1000], nticks=7, tickformat=",")
 
 
 def explain_blocks(launch: Launched) -> str:
@@ -260,9 +257,8 @@ def draw_running(launch: Launched, planned: PlannedWaves, ink: str = rows.INK) -
         x=x, y=y, mode="lines", name="the chooser's waves", hoverinfo="skip",
         line={"color": BASE_COLOUR, "width": 2.5},
     )  # fmt: skip
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    _time_axis(figure, launch, font)
-    figure.update_xaxes(range=[0, 1.02 * max(launch.placed.length, at) / 1000])
+    font = rows.axis_font(ink)
+    _draw_time(figure, ink, 1.02 * max(launch.placed.length, at))
     figure.update_yaxes(
         range=[0, 1.08 * max(launch.places, *y)], title="blocks at once", tickfont=font,
         title_font=font, showgrid=False, zeroline=False, nticks=6, tickformat=",",

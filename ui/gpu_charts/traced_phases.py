@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from gpu.trace.phases import cycles_for_work, lifetime_cycles, shares
 from gpu.trace.trace import MOST_RATIO, Kind, Trace
 from simulator.catalogue import whole_catalogue
-from ui.drawing.palette import CHART_INKS, PALETTES, REFERENCE_COLOUR
+from ui.drawing.palette import CHART_INKS, PALETTES
 from ui.gpu_charts import rows
 from ui.gpu_charts.performance import format_percent, variant_label, variant_phrase
 
@@ -19,9 +19,7 @@ NAMES: Mapping[Kind, str] = {
     Kind.COMPUTE: "inner loop", Kind.STORE: "storing",
 }  # fmt: skip
 # Of the marks of `draw_work`, so that a colour is never alone.
-SYMBOLS: Mapping[Kind, str] = {
-    Kind.LOAD: "circle", Kind.BARRIER: "square", Kind.COMPUTE: "diamond",
-}  # fmt: skip
+SYMBOLS: Mapping[Kind, str] = {Kind.LOAD: "circle", Kind.BARRIER: "square", Kind.COMPUTE: "diamond"}
 UNLIKE = 0.1  # of a median life, from which on blocks ran unlike the others
 
 
@@ -62,12 +60,9 @@ def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
             )  # fmt: skip
     names = [_named(trace, format_percent(shares(trace)[Kind.COMPUTE])) for trace in traces]
     rows.write_names(figure, names, ink)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    figure.update_xaxes(
-        range=[0, max([100.5, *(100 * sum(shares(trace).values()) for trace in traces)])],
-        title="share of a block's lifetime; in numbers: inner loop", ticksuffix="%", tickfont=font,
-        title_font=font, zeroline=False, showgrid=False, ticks="outside", nticks=6,
-        tickcolor=REFERENCE_COLOUR,
+    rows.draw_axis(
+        figure, ink, "share of a block's lifetime; in numbers: inner loop", ticksuffix="%",
+        range=[0, max([100.5, *(100 * sum(shares(trace).values()) for trace in traces)])], nticks=6,
     )  # fmt: skip
     _place_legend(figure, ink)
     figure.update_layout(barmode="overlay")
@@ -110,7 +105,7 @@ def draw_work(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
     names = [_named(trace, f"{_format(_not_multiplying(trace))} cycles") for trace in traces]
     rows.write_names(figure, names, ink)
     title = "cycles for a multiply-add; in numbers: outside it"
-    rows.draw_log_axis(figure, title, ink, dtick=1)
+    rows.draw_axis(figure, ink, title, type="log", dtick=1)
     _place_legend(figure, ink)
     return figure
 
@@ -222,9 +217,9 @@ def build_table(traces: Sequence[Trace]) -> list[dict[str, str]]:
         {
             "Kernel": trace_label(trace),
             "Phase": phase.name,
-            "Lines": _lines(phase.first_line, phase.last_line).removeprefix("lines ").removeprefix(
-                "line "
-            ),
+            "Lines": _lines(phase.first_line, phase.last_line)
+            .removeprefix("lines ")
+            .removeprefix("line "),
             "Cycles": f"{phase.cycles:,.0f}",
             "20th to 80th": "{:,.0f} to {:,.0f}".format(*phase.spread),
             "Times": f"{phase.visits:,.0f}",
@@ -235,7 +230,7 @@ def build_table(traces: Sequence[Trace]) -> list[dict[str, str]]:
         for trace in traces
         for phase in trace.phases
         if phase.k is None
-    ]  # fmt: skip
+    ]
 
 
 def _not_multiplying(trace: Trace) -> float:

@@ -38,11 +38,7 @@ def draw_without_l1(comparison: Comparison, ink: str = rows.INK) -> go.Figure:
             )  # fmt: skip
     names = [rows.Name(kernel_label(usual), _words(usual, past), False) for usual, past in pairs]
     rows.write_names(chart, names, ink)
-    font = {"size": rows.AXIS_SIZE, "color": ink}
-    chart.update_xaxes(
-        title="milliseconds", tickfont=font, title_font=font, rangemode="tozero", showgrid=False,
-        ticks="outside", tickcolor=REFERENCE_COLOUR, zeroline=False,
-    )  # fmt: skip
+    rows.draw_axis(chart, ink, "milliseconds", rangemode="tozero")
     rows.place_legend(chart, ink)
     return chart
 
