@@ -65,6 +65,22 @@ def words(
     }  # fmt: skip
 
 
+def labels(
+    points: Sequence[tuple[float, float]], texts: Sequence[str], size: float,
+    colour: str | Sequence[str], align: str = "middle right", **attributes: Any,
+) -> Trace:  # fmt: skip
+    """Texts in the letters of sentences, as words: to the right of their points."""
+    return words(points, texts, size, colour, align, SANS, **attributes)
+
+
+def paragraph(
+    left: float, top: float, lines: Sequence[str], most: int, size: float, colour: str
+) -> Trace:
+    """Lines of words, of which there is room for so many, from a place of the sheet down."""
+    points = [(left, top + size * (0.8 + 1.35 * i)) for i in range(most)]
+    return labels(points, [*lines, *[""] * most][:most], size, colour)
+
+
 def number(value: Any) -> str:
     """A number as short as a cell needs it."""
     return format_short(value)

@@ -17,7 +17,7 @@ from gpu.recorded import RecordedRun, newest
 from gpu.scale.plan import Plan
 from gpu.scale.recorded import RecordedScaling, widest
 from simulator.launch import WARP_SIZE
-from ui.drawing.canvas import CLEAR, SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import CLEAR, SANS, Shape, Trace, labels, outline
 from ui.drawing.palette import CHART_INKS, PALETTES, Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
@@ -310,7 +310,7 @@ def _arrow(begin: tuple[float, float], end: tuple[float, float]) -> str:
 def _words(
     points: Sequence[tuple[float, float]], texts: Sequence[str], palette: Palette, align: str
 ) -> Trace:
-    return words(points, texts, TEXT, palette.ink, align, SANS)
+    return labels(points, texts, TEXT, palette.ink, align)
 
 
 def _source(device: Device, when: datetime) -> str:
@@ -326,7 +326,7 @@ def _draw(
         "text": f"<b>{title}</b>", "x": EDGE / WIDTH, "y": 1 - TITLE_BELOW / 2 / height,
         "font": {"family": SANS, "size": TEXT, "color": palette.ink},
     }  # fmt: skip
-    foot = words([(EDGE, height - FOOT / 2)], [where], SMALL, palette.faint, "middle right", SANS)
+    foot = labels([(EDGE, height - FOOT / 2)], [where], SMALL, palette.faint)
     layout = {
         "width": WIDTH, "height": height, "paper_bgcolor": palette.paper, "title": above,
         "shapes": shapes,

@@ -10,7 +10,7 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from ui.analysis.scene_model import SceneModel
 from ui.analysis.wrong_access import Fault
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.hit import GLOBAL, SHARED, Hit
 from ui.drawing.motions import Motion, fly
 from ui.drawing.palette import Palette
@@ -66,7 +66,7 @@ class ArraysPanel(StagePanel):
         small = self._letters.small
         points = [(one.cells.left, one.cells.top - 0.75 * small) for one in self._maps]
         names = [cut_name(one.array.name, small, one.right - one.cells.left) for one in self._maps]
-        return words(points, names, small, self._palette.ink, "middle right", SANS)
+        return labels(points, names, small, self._palette.ink)
 
     def _array_names(self, step: Step, shown: list[tuple[Place, Content]]) -> Trace:
         """The name of each array, with what is in view."""
@@ -81,7 +81,7 @@ class ArraysPanel(StagePanel):
             for place, _ in shown
         ]
         names = [self._name(step, place, content) for place, content in shown]
-        return words(points, names, letters.name, self._palette.ink, "middle right", SANS)
+        return labels(points, names, letters.name, self._palette.ink)
 
     def _row_numbers(self, shown: list[tuple[Place, Content]]) -> Trace:
         """The number of the first element of each row, where an array is drawn in several."""
@@ -99,7 +99,7 @@ class ArraysPanel(StagePanel):
             for place, content, row in rows
         ]
         small, faint = self._letters.small, self._palette.faint
-        return words(points, numbers, small, faint, "middle left", SANS)
+        return labels(points, numbers, small, faint, "middle left")
 
     def _member_names(self, shown: list[tuple[Place, Content]]) -> Trace:
         """The name of each column of an array of structs."""
@@ -118,7 +118,7 @@ class ArraysPanel(StagePanel):
             cut_name(place.members[content.start[1] + column], small, place.cells.width)
             for place, content, column in heads
         ]
-        return words(points, texts, small, self._palette.faint, family=SANS)
+        return labels(points, texts, small, self._palette.faint, "middle center")
 
     def _missing(self) -> Trace:
         """How many arrays have no room, or that there are none."""
@@ -127,7 +127,7 @@ class ArraysPanel(StagePanel):
             missing = "no arrays in this memory"
         small = self._letters.small
         point = (self._area.left, self._area.bottom - 0.5 * small)
-        return words([point], [missing], small, self._palette.faint, "middle right", SANS)
+        return labels([point], [missing], small, self._palette.faint)
 
     def shapes(self, step: Step) -> list[Shape]:
         """The cells: those that the block has stored, that are touched, and that are wrong."""

@@ -20,7 +20,7 @@ from simulator.observers.transactions import BANK_BYTES, BANKS
 from simulator.recording.requests import Request
 from simulator.sentences.warps import VERBS
 from ui.analysis.scene_model import Phase, SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline, paragraph, words
 from ui.drawing.motions import Light, Motion
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
@@ -114,30 +114,27 @@ class BanksStage(StagePanel):
         palette, letters, chart = self._palette, self._letters, self._chart
         request = self._request(step)
         title, lines = self._describe(step, request)
-        points = [
-            (self._words.left, self._words.top + letters.sentence * (0.8 + 1.35 * i))
-            for i in range(self._lines)
-        ]
         banks = range(0, BANKS, 4)
         under = [(chart.left + (i + 0.5) * self._bank, chart.bottom + 1.3 * letters.small)
                  for i in banks]  # fmt: skip
         numbers = self._wavefront_numbers(request)
         return [
-            words(points, [*title, *lines, *[""] * LINES][: self._lines], letters.sentence,
-                  palette.ink, "middle right", SANS),
-            words([(chart.left, self._area.top - 0.9 * letters.name)], [self._title(request)],
-                  letters.name, palette.ink, "middle right", SANS),
-            words(under, [str(i) if request is not None else "" for i in banks], letters.small,
-                  palette.faint, family=SANS),
-            words([(chart.left - 0.5 * letters.small, y) for y, _ in numbers],
-                  [text for _, text in numbers], letters.small, palette.faint, "middle left", SANS),
+            paragraph(self._words.left, self._words.top, [*title, *lines], self._lines,
+                      letters.sentence, palette.ink),
+            labels([(chart.left, self._area.top - 0.9 * letters.name)], [self._title(request)],
+                   letters.name, palette.ink),
+            labels(under, [str(i) if request is not None else "" for i in banks], letters.small,
+                   palette.faint, "middle center"),
+            labels([(chart.left - 0.5 * letters.small, y) for y, _ in numbers],
+                   [text for _, text in numbers], letters.small, palette.faint,
+                   "middle left"),
             *(
                 words(self._grids[name].cells.centres(), self._bank_numbers(name, request),
                       letters.small, palette.ink)
                 for name in self._numbered
             ),
-            words([self._middle], [self._idle(request)], letters.number, palette.ink,
-                  family=SANS),
+            labels([self._middle], [self._idle(request)], letters.number, palette.ink,
+                   "middle center"),
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:

@@ -21,7 +21,7 @@ from ui.analysis.flat_tiles import places_of_tiles
 from ui.analysis.products import has_tensor_core
 from ui.analysis.scene_model import SceneModel, cells_of, follows_products, multiplied_tile
 from ui.analysis.tiles_of_k import waits_for_copies
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.hit import SHARED, Hit
 from ui.drawing.motions import Box, Light, Motion
 from ui.drawing.palette import Palette
@@ -187,13 +187,11 @@ class BuffersStage(StagePanel):
         ]  # fmt: skip
         # Where there is one line, what becomes of a tile matters more than its number.
         texts = [text for pair in self._draw(step).texts for text in pair[2 - self._lines :]]
-        traces = [words(points, texts, letters.small, palette.ink, "middle right", SANS)]
+        traces = [labels(points, texts, letters.small, palette.ink)]
         if self._title is not None:
             names = " × ".join(f"<b>{name}</b>" for name in self._names)
             text = f"{names} {SPACE_NAMES[MemorySpace.SHARED]}"
-            traces.append(
-                words([self._title], [text], letters.name, palette.ink, "middle right", SANS)
-            )
+            traces.append(labels([self._title], [text], letters.name, palette.ink))
         return traces
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -435,7 +433,7 @@ def tiles_in_turns(model: SceneModel) -> tuple[Turns, ...]:
         Turns(name, name, "", np.arange(math.prod(shape)).reshape(_planes(shape)))
         for name, shape in model.shared_shapes.items()
         if (len(shape) == 3 and 1 < shape[0] <= MOST_TURNS) or (len(shape) == 2 and name in copied)
-    ]  # fmt: skip
+    ]
     if not found and has_tensor_core(model.recording) and model.tiles_of_k is not None:
         places = places_of_tiles(model.recording, model.product, model.tiles_of_k.depth)
         found = [

@@ -10,7 +10,7 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from ui.analysis.clock import TracedTile, typical_tile
 from ui.analysis.scene_model import SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
@@ -59,10 +59,9 @@ class ClockStage(StagePanel):
         low = top + 1.4 * letters.name * len(heads)
         points = [(left, top + 1.4 * letters.name * (i + 0.5)) for i in range(len(heads))]
         traces = [
-            words(points, [f"<b>{line}</b>" for line in heads], letters.name, palette.ink,
-                  "middle right", SANS),
+            labels(points, [f"<b>{line}</b>" for line in heads], letters.name, palette.ink),
             *self._draw_table(low),
-        ]  # fmt: skip
+        ]
         if self._tile is not None and self._clock is not None:
             traces += [*self._names(self._tile), self._axis(self._tile)]
         return traces
@@ -156,7 +155,7 @@ class ClockStage(StagePanel):
                 ]
             inks = [palette.faint, *[palette.ink] * (len(column) - 1)]
             points = [(x, top + LINE * small * (i + 0.5)) for i in range(len(column))]
-            traces.append(words(points, texts, small, inks, "middle right", SANS))
+            traces.append(labels(points, texts, small, inks))
             x += self._width(column)
         return traces
 
@@ -202,9 +201,9 @@ class ClockStage(StagePanel):
                 texts.append(cycles)
                 colours.append(max(palette.ink, palette.paper, key=lambda one: contrast(one, fill)))
         return [
-            words(points, names, small, palette.ink, "middle left", SANS),
-            words(cells or [(0, 0)], texts or [""], small, colours or palette.ink,
-                  "middle center", SANS),
+            labels(points, names, small, palette.ink, "middle left"),
+            labels(cells or [(0, 0)], texts or [""], small, colours or palette.ink,
+                   "middle center"),
         ]  # fmt: skip
 
     def _axis(self, tile: TracedTile) -> Trace:
@@ -219,7 +218,7 @@ class ClockStage(StagePanel):
         reach = points[-1][0] + text_width(texts[-1], small) / 2
         if reach > self._rows.right + 0.5 * small:
             points, texts = points[:-1], texts[:-1]
-        return words(points, texts, small, self._palette.faint, "middle center", SANS)
+        return labels(points, texts, small, self._palette.faint, "middle center")
 
 
 def _count(counted: Iterable[Counted], space: MemorySpace) -> str:

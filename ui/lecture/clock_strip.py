@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from simulator import Step
 from simulator.launch import WARP_SIZE
 from ui.analysis.clock import Clock, tile_cycles
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Panel, Rectangle
@@ -123,17 +123,14 @@ class ClockStrip(Panel[Step]):
         else:
             lines = setting
             points, align = [(self._area.right, self._row(0))] * len(lines), "middle left"
-        return [words(points, lines, self._letters.small, self._palette.faint, align, SANS)]
+        return [labels(points, lines, self._letters.small, self._palette.faint, align)]
 
     def changing(self, step: Step) -> list[Trace]:
         """The phase's cycles and its share."""
         small, area = self._letters.small, self._area
         taken = 0.0 if self._tall else text_width(self._clock.setting.whole, small) + 2 * small
         text = next(iter(fit(self._describe(step), small, area.width - taken, 1)), "")
-        return [
-            words([(area.left, self._row(0))], [text], small, self._palette.ink, "middle right",
-                  SANS)
-        ]  # fmt: skip
+        return [labels([(area.left, self._row(0))], [text], small, self._palette.ink)]
 
     def shapes(self, step: Step) -> list[Shape]:
         """The bar, and the phase's outline."""

@@ -19,7 +19,7 @@ from ui.analysis.products import accumulator
 from ui.analysis.scene_model import SceneModel
 from ui.analysis.variable_values import values_by_step
 from ui.analysis.wrong_access import Fault
-from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, number, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Motion, fly
 from ui.drawing.palette import Palette
@@ -123,9 +123,9 @@ class CopyStage(StagePanel):
         lines = [text if is_here else "" for is_here in is_at for text in [*rows, "", ""][:2]]
         return [
             *self._source.changing(source), *self._target.changing(target),
-            words(points, names, letters.name, palette.ink, "middle right", SANS),
-            words(points_of_sentence, sentences, letters.name, palette.ink, "middle right", SANS),
-            words(points_of_rows, lines, letters.small, palette.ink, "middle right", SANS),
+            labels(points, names, letters.name, palette.ink),
+            labels(points_of_sentence, sentences, letters.name, palette.ink),
+            labels(points_of_rows, lines, letters.small, palette.ink),
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:

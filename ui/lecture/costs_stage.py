@@ -9,7 +9,7 @@ from simulator.language.ctype import Array
 from simulator.observers.transactions import SECTOR_BYTES
 from ui.analysis.costs import Costs, add_up_costs
 from ui.analysis.scene_model import Phase, SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline, paragraph
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
@@ -53,11 +53,7 @@ class CostsStage(StagePanel):
     def changing(self, step: Step) -> list[Trace]:
         """What it means in words, and each row's name and numbers."""
         palette, letters, rows = self._palette, self._letters, self._rows
-        lines = self._describe(step)
-        points = [
-            (self._words.left, self._words.top + letters.sentence * (0.8 + 1.35 * i))
-            for i in range(LINES)
-        ]
+        left, top, lines = self._words.left, self._words.top, self._describe(step)
         counts = [
             f"{int(one.costs[step.number]):,} of {int(one.costs[-1]):,}" for one in self._sums
         ]
@@ -70,12 +66,10 @@ class CostsStage(StagePanel):
             width = rows.width - text_width(count, letters.number) - letters.name
             names.append(next(iter(fit(one.names, letters.name, width, 1)), ""))
         return [
-            words(points, [*lines, *[""] * LINES][:LINES], letters.sentence, palette.ink,
-                  "middle right", SANS),
-            words([(rows.left, y) for y in middles], names, letters.name, palette.ink,
-                  "middle right", SANS),
-            words([(rows.right, y) for y in middles], counts, letters.number, palette.ink,
-                  "middle left", SANS),
+            paragraph(left, top, lines, LINES, letters.sentence, palette.ink),
+            labels([(rows.left, y) for y in middles], names, letters.name, palette.ink),
+            labels([(rows.right, y) for y in middles], counts, letters.number, palette.ink,
+                   "middle left"),
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:

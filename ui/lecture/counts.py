@@ -8,7 +8,7 @@ from ui.analysis.costs import add_up_costs
 from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Panel, Rectangle
@@ -45,7 +45,7 @@ class CountsPanel(Panel[Pair]):
                 cell = self._cell(area, i)
                 points.append((cell.left + 4, cell.bottom - NAME_ROW / 2 * letters.small))
                 names.append(name)
-        return [words(points, names, letters.small, self._palette.ink, "middle right", SANS)]
+        return [labels(points, names, letters.small, self._palette.ink)]
 
     def changing(self, step: Pair) -> list[Trace]:
         """The numbers."""
@@ -58,10 +58,7 @@ class CountsPanel(Panel[Pair]):
                 cell = self._cell(area, i)
                 points.append((cell.left + 4, cell.top + NUMBER_ROW / 2 * letters.number))
                 texts.append(f"<b>{DIFFERS if differs[i] else ''}{number:,}</b>")
-        return [
-            words(points, texts, letters.number, self._palette.ink, "middle right", SANS,
-                  meta="numbers")
-        ]  # fmt: skip
+        return [labels(points, texts, letters.number, self._palette.ink, meta="numbers")]
 
     def shapes(self, step: Pair) -> list[Shape]:
         """A field behind each count; those that differ stand out."""

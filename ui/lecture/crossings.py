@@ -92,7 +92,7 @@ class CrossingsPanel(Panel[Step]):
             border = [
                 *self._ways_to_border(step, self._buffers, bool(loads)),
                 *(self._buffers.border_shapes(step) if self._buffers.has_border else []),
-            ]  # fmt: skip
+            ]
             if board is None:
                 border = [shape | {"path": "M0,0Z"} for shape in border]
         return [
@@ -180,9 +180,7 @@ class CrossingsPanel(Panel[Step]):
             if group:
                 yield access.kind, group
 
-    def _near_box(
-        self, step: Step, board: Board, array: ArrayName, cell: int
-    ) -> Box | None:  # fmt: skip
+    def _near_box(self, step: Step, board: Board, array: ArrayName, cell: int) -> Box | None:
         """Where a cell of shared memory is: among the tiles that take turns, or on the board."""
         found = None if self._buffers is None else self._buffers.cell_box(array.name, cell)
         return board.cell_box(step, array, cell) if found is None else found
@@ -288,9 +286,7 @@ def _are_neighbours(first: Box, second: Box) -> bool:
 
 def _around(run: list[Lane]) -> tuple[Box, Box]:
     first, last = run[0], run[-1]
-    return (
-        (*first.source.box[:2], *last.source.box[2:]), (*first.target[:2], *last.target[2:])
-    )  # fmt: skip
+    return ((*first.source.box[:2], *last.source.box[2:]), (*first.target[:2], *last.target[2:]))
 
 
 def _arrow_down(source: Box, target: Box, share: float = 0.5) -> str:

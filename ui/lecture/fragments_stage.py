@@ -20,7 +20,7 @@ from simulator.recording.recording import StepAccess
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel, outer_iteration
 from ui.analysis.variable_values import values_by_step
-from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, number, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box
 from ui.drawing.palette import Palette
@@ -123,7 +123,9 @@ class FragmentsStage(StagePanel):
         for cells, held in zip(self._cells, self._nearest[0][1], strict=True):
             points += cells.centres()
             texts += map(str, _lanes(held.fragment).reshape(-1).tolist())
-        return [words(points, texts, round(size, 1), self._palette.ink, family=SANS, meta="lanes")]
+        return [
+            labels(points, texts, round(size, 1), self._palette.ink, "middle center", meta="lanes")
+        ]
 
     def changing(self, step: Step) -> list[Trace]:
         """The elements' lanes, the fragments' names, and what the focused lane holds of one."""
@@ -139,9 +141,9 @@ class FragmentsStage(StagePanel):
         texts, at, height = self._list(step)
         return [
             *self._lanes_of_elements,
-            words(points, names, letters.name, palette.ink, "middle right", SANS),
-            words(at, texts, height, palette.focus, "middle right", SANS, meta="lane"),
-        ]  # fmt: skip
+            labels(points, names, letters.name, palette.ink),
+            labels(at, texts, height, palette.focus, meta="lane"),
+        ]
 
     def _list(self, step: Step) -> tuple[list[str], list[tuple[float, float]], float]:
         """The focused lane's values of the fragment that a step accesses, else of its sums."""

@@ -25,7 +25,7 @@ from ui.analysis.scene_model import (
     loaded_tile,
     multiplied_tile,
 )
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline, words
 from ui.drawing.hit import GLOBAL, Hit
 from ui.drawing.motions import Box, Place
 from ui.drawing.palette import Palette
@@ -74,9 +74,9 @@ class GlobalMemoryPanel:
         self._axes = _axes(model)
         steps = model.recording.steps
         last = steps[-1].stored.get(product.C) if steps else None
-        self._block = np.zeros(product.M * product.N, np.bool_) if last is None else (
-            last.reshape(-1)
-        )  # fmt: skip
+        self._block = (
+            np.zeros(product.M * product.N, np.bool_) if last is None else (last.reshape(-1))
+        )
         self._note = self._place_note()
         self._cell_lines, self._focus_lines = self._draw_cell_lines(), self._draw_focus_lines()
         numbers = np.flatnonzero(self._block)
@@ -176,14 +176,13 @@ class GlobalMemoryPanel:
         width = c.right - c.left - text_width(names[2], small) - half
         axes = next((text for text in self._axes if text_width(text, small) <= width), "")
         return [
-            words([(c.left, c.bottom + 0.8 * small)], [axes], small, self._palette.faint,
-                  "middle right", SANS),
+            labels([(c.left, c.bottom + 0.8 * small)], [axes], small, self._palette.faint),
             *self._draw_names(points, names),
-        ]  # fmt: skip
+        ]
 
     def _draw_names(self, points: list[tuple[float, float]], names: list[str]) -> list[Trace]:
         return [
-            words([point], [name], self._letters.small, self._palette.ink, align, SANS)
+            labels([point], [name], self._letters.small, self._palette.ink, align)
             for point, name, align in zip(
                 points, names, ("middle right", "middle left", "middle left"), strict=True
             )
@@ -244,8 +243,9 @@ class GlobalMemoryPanel:
             return []
         is_shown = share and step.stored.get(self._product.C) is None
         return [
-            words([((left + right) / 2, bottom - ROW / 2 * size)],
-                  [f"{share:.0%}" if is_shown else ""], size, self._palette.ink, family=SANS)
+            labels([((left + right) / 2, bottom - ROW / 2 * size)],
+                   [f"{share:.0%}" if is_shown else ""], size, self._palette.ink,
+                   "middle center")
         ]  # fmt: skip
 
     def _draw_note(self) -> str:

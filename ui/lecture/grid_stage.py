@@ -21,7 +21,7 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.launch import WARP_SIZE
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
@@ -104,7 +104,7 @@ class GridStage(StagePanel):
         )
         foot = Rectangle(
             stage.left, stage.bottom - large + 1.8 * letters.small, stage.right, stage.bottom
-        )  # fmt: skip
+        )
         self._place_large(foot)
 
     def _place(self, area: Rectangle) -> None:
@@ -172,12 +172,11 @@ class GridStage(StagePanel):
         small, foot = letters.small, self._foot
         numbers, middles = self._wave_numbers()
         return [
-            words(points, [*self._lines[0], *self._lines[1]], letters.name, palette.ink,
-                  "middle right", SANS),
-            words(at, names, letters.small, palette.ink, family=SANS),
-            words([(foot.left, foot.top - 0.8 * small)], [self._describe_large()], small,
-                  palette.ink, "middle right", SANS),
-            words(middles, numbers, letters.number, palette.ink, family=SANS),
+            labels(points, [*self._lines[0], *self._lines[1]], letters.name, palette.ink),
+            labels(at, names, letters.small, palette.ink, "middle center"),
+            labels([(foot.left, foot.top - 0.8 * small)], [self._describe_large()], small,
+                   palette.ink),
+            labels(middles, numbers, letters.number, palette.ink, "middle center"),
         ]  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
@@ -190,9 +189,7 @@ class GridStage(StagePanel):
             done = self._terms if follows_products(self._model, step) else 0
         else:
             done = tile
-        band = [
-            (self._a.path(y, t) + self._b.path(t, x), t) for t in range(self._terms)
-        ]  # fmt: skip
+        band = [(self._a.path(y, t) + self._b.path(t, x), t) for t in range(self._terms)]
         colours = len(palette.tiles)
         now = "" if tile is None or tile >= self._terms else band[tile][0]
         states = self._states(self._waves, self._wave)
@@ -404,9 +401,9 @@ def resident_blocks(model: SceneModel, device: Device) -> int:
     launch = model.recording.launch
     warps = -(-launch.threads // WARP_SIZE)
     by_threads = device.threads_per_multiprocessor // (warps * WARP_SIZE)
-    values: list[Array] = list(model.recording.steps[0].shared.values()) if (
-        model.recording.steps
-    ) else []  # fmt: skip
+    values: list[Array] = (
+        list(model.recording.steps[0].shared.values()) if (model.recording.steps) else []
+    )
     shared = sum(one.nbytes for one in values) + RESERVED
     by_shared = (device.shared_bytes_per_block + RESERVED) // shared
     return max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))

@@ -205,14 +205,12 @@ def with_buffers(areas: Areas, letters: Letters, turns: int) -> Areas:
         return areas
     if areas.far is None:
         top = stage.bottom - height
-        return replace(
-            areas, stage=replace(stage, bottom=top), buffers=replace(stage, top=top)
-        )  # fmt: skip
+        return replace(areas, stage=replace(stage, bottom=top), buffers=replace(stage, top=top))
     top = stage.top + height
     corner = replace(areas.corner, top=top, bottom=top + 0.3 * (stage.height - height))
     return replace(
         areas, stage=replace(stage, top=top), corner=corner, buffers=replace(stage, bottom=top)
-    )  # fmt: skip
+    )
 
 
 def _tall(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> LectureAreas:
@@ -230,7 +228,7 @@ def _tall(look: Look, letters: Letters, has_places: bool, has_clock: bool) -> Le
     lines = 3 if has_places else 5  # of the ledger: loads are under global memory
     ledger = Rectangle(
         edge, stage.bottom + 8, right, stage.bottom + 8 + 1.5 * lines * letters.small
-    )  # fmt: skip
+    )
     source = Rectangle(
         edge, ledger.bottom + 12, right,
         ledger.bottom + 12 + TALL_SOURCE_LINES * LINE * letters.source,

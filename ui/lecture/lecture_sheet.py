@@ -138,9 +138,7 @@ def _board_rule(
     """
     product = model.product
     has_board = any(True for _ in boards) or has_tensor_core(model.recording)
-    if (
-        product is None or areas.far is None or held not in (None, Level.BLOCK) or not has_board
-    ):  # fmt: skip
+    if product is None or areas.far is None or held not in (None, Level.BLOCK) or not has_board:
         return lambda _: False
     result = ArrayName(product.C, MemorySpace.GLOBAL)
 
@@ -222,14 +220,13 @@ def stage_panels(
     return [
         *first,
         *gate,
-        OnStage(stages, (Stage.BANKS,),
-                BanksStage(model, palette, letters, areas, reader, stages)),
-        OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas),
-                with_board),
-        OnStage(stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas),
-                with_board),
+        OnStage(stages, (Stage.BANKS,), BanksStage(model, palette, letters, areas, reader, stages)),
+        OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas), with_board),
+        OnStage(
+            stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas), with_board
+        ),
         *_rare_panels(model, palette, letters, areas, with_maps, stages, held),
-    ]  # fmt: skip
+    ]
 
 
 def _rare_panels(
@@ -316,9 +313,7 @@ class LectureSheet:
         self._key_width = key = key_width(model, letters)
         far = global_memory_panels(model, palette, letters, areas, reader, boards,
                                    look.stage is Stage.GRID)  # fmt: skip
-        on_stage = stage_panels(
-            model, palette, letters, areas, reader, boards, stages, look.stage
-        )  # fmt: skip
+        on_stage = stage_panels(model, palette, letters, areas, reader, boards, stages, look.stage)
         self._crossings = crossings_panels(model, palette, areas, far, on_stage)
         self.panels: list[Panel[Step]] = [
             SourceWindow(model, palette, letters, areas, pinned=_pinned_lines(model, look)),

@@ -13,7 +13,7 @@ from simulator.machine.observer import AccessKind
 from ui.analysis.loads import global_loads
 from ui.analysis.products import accumulator
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
-from ui.drawing.canvas import SANS, Trace, number, words
+from ui.drawing.canvas import Trace, labels, number
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Panel
 from ui.lecture.layout import Areas
@@ -40,17 +40,15 @@ class LedgerPanel(Panel[Step]):
         warnings = self._hazard(step), self._wrong(step)
         if self._count == 1:  # what came of a hazard says more than the hazard
             warnings = warnings[::-1]
-        for wordings in (
-            *warnings, self._algebra(step), self._counts(step), self._sharing(step)
-        ):  # fmt: skip
+        for wordings in (*warnings, self._algebra(step), self._counts(step), self._sharing(step)):
             lines += self._fit(wordings, self._count - len(lines))
         points = [
             (self._box.left, self._box.top + (i + 0.5) * LINE * self._size)
             for i in range(self._count)
         ]
         return [
-            words(points, [*lines, *[""] * self._count][: self._count], self._size,
-                  self._palette.ink, "middle right", SANS, meta="ledger")
+            labels(points, [*lines, *[""] * self._count][: self._count], self._size,
+                   self._palette.ink, meta="ledger")
         ]  # fmt: skip
 
     def _fit(self, wordings: tuple[str, ...], most: int) -> list[str]:

@@ -10,7 +10,7 @@ from gpu.trace.phases import compare
 from ui.analysis.clock import Clock, tiles_of_same_work
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, words
+from ui.drawing.canvas import Shape, Trace, labels
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Panel, Rectangle
 from ui.lecture.clock_strip import ClockBar, bar_cycles, format_share
@@ -128,11 +128,11 @@ class PairClock(Panel[Pair]):
             if clock is not None
         )
         self._bars = [
-            None if clock is None else ClockBar(
-                clock, cycles, letters, self._place(side, right), scale
-            )
+            None
+            if clock is None
+            else ClockBar(clock, cycles, letters, self._place(side, right), scale)
             for side, (clock, cycles) in enumerate(zip(self._clocks, drawn, strict=True))
-        ]  # fmt: skip
+        ]
 
     def static(self) -> list[Trace]:
         """The kernels' names and the sentences."""
@@ -140,14 +140,14 @@ class PairClock(Panel[Pair]):
         middles = [self._place(side, 0).top + BAR / 2 * small for side in (0, 1)]
         below = self._top + 2 * self._row
         traces = [
-            words([(self._left - INDENT, y) for y in middles], self._names, small, palette.ink,
-                  "middle left", SANS)
+            labels([(self._left - INDENT, y) for y in middles], self._names, small, palette.ink,
+                   "middle left")
         ]  # fmt: skip
         for one in self._clock_words.lines:
             x, align = (area.right, "middle left") if one.is_right else (area.left, "middle right")
             y = below + one.top + LINE / 2 * one.size
             colour = palette.faint if one.is_setting else palette.ink
-            traces.append(words([(x, y)], [one.text], one.size, colour, align, SANS))
+            traces.append(labels([(x, y)], [one.text], one.size, colour, align))
         return traces
 
     def changing(self, step: Pair) -> list[Trace]:
@@ -161,7 +161,7 @@ class PairClock(Panel[Pair]):
                 points.append((place.right, (place.top + place.bottom) / 2))
             texts.append(self._describe(side, clock, one.number))
         align = "middle right" if self._tall else "middle left"
-        return [words(points, texts, small, self._palette.ink, align, SANS)]
+        return [labels(points, texts, small, self._palette.ink, align)]
 
     def shapes(self, step: Pair) -> list[Shape]:
         """The bars, and the outlines of the steps' phases."""

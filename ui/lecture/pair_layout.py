@@ -102,7 +102,7 @@ def _side(
         ledger_top = counts.top - ledger_rows * 1.35 * letters.name - 2
         sentence_top = (
             ledger_top - 1.42 * (1 + sentence_lines) * letters.sentence - 1.35 * letters.small
-        )  # fmt: skip
+        )
         source_top = sentence_top - gap - STRIP_ROWS * LINE * letters.source - 1
         if source_top - gap - area.top >= LEAST_STAGE * area.height:
             break

@@ -10,7 +10,7 @@ from ui.analysis.loads import global_loads
 from ui.analysis.pairs import Pair, differing_lines
 from ui.analysis.products import has_tensor_core
 from ui.analysis.scene_model import SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.hit import Hit
 from ui.drawing.look import Held, Look, Stage
 from ui.drawing.motions import Motion
@@ -91,8 +91,7 @@ class Headings(Panel[Pair]):
             low = LOWER * self._letters.heading
             points.append((area.left, area.top + self._areas.heading[1] + low))
             texts.append(self.title(step, side, [], area.width))
-        return [words(points, texts, self._letters.heading, self._palette.ink, "middle right",
-                      SANS)]  # fmt: skip
+        return [labels(points, texts, self._letters.heading, self._palette.ink)]
 
     def title(self, step: Pair, side: int, before: list[str], width: float) -> str:
         """Which scene it is, whether it waits for the other, and where it is, after some texts.

@@ -14,7 +14,7 @@ from simulator import Step
 from simulator.launch import format_index
 from ui.analysis.loads import global_loads, naive_loads
 from ui.analysis.scene_model import Phase, SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Panel, Rectangle
@@ -95,10 +95,9 @@ class PlacesPanel(Panel[Step]):
         for line, title, wait in self._titles():
             y = (line.top + line.bottom) / 2
             traces += [
-                words([(line.left, y)], [f"<b>{title}</b>"], letters.name, palette.ink,
-                      "middle right", SANS),
-                words([(line.right, y)], [wait], letters.small, palette.faint, "middle left", SANS),
-            ]  # fmt: skip
+                labels([(line.left, y)], [f"<b>{title}</b>"], letters.name, palette.ink),
+                labels([(line.right, y)], [wait], letters.small, palette.faint, "middle left"),
+            ]
         return traces
 
     def _draw_waits(self) -> str:
@@ -128,8 +127,8 @@ class PlacesPanel(Panel[Step]):
             for whole, *_ in bars
         ]  # fmt: skip
         return [
-            words(points, [text for *_, text in bars], self._size, palette.ink,
-                  "middle right" if self._has_words_above else "middle left", SANS)
+            labels(points, [text for *_, text in bars], self._size, palette.ink,
+                   "middle right" if self._has_words_above else "middle left")
         ]  # fmt: skip
 
     def _bars(self, step: Step) -> list[tuple[Rectangle, Rectangle, str]]:
@@ -148,7 +147,7 @@ class PlacesPanel(Panel[Step]):
             )  # fmt: skip
             whole = Rectangle(
                 area.left, low - high, max(area.left + 20, area.right - words_width), low
-            )  # fmt: skip
+            )
             bar = replace(whole, right=whole.left + whole.width * count / self._most)
             wordings = f"{name} loads {count:,}", f"{name} {count:,}", f"{count:,} loads"
             fits = (one for one in wordings if text_width(one, size) <= whole.width)

@@ -23,7 +23,7 @@ from ui.analysis.scene_model import (
     values_held,
 )
 from ui.analysis.variable_values import values_by_step
-from ui.drawing.canvas import SANS, Shape, Trace, number, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, number, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box, Motion, fly
 from ui.drawing.palette import Palette
@@ -162,9 +162,9 @@ class ProductStage(StagePanel):
             (stage.width - corner) / (q * sum_width),
         ))  # fmt: skip
         left_width, sum_width = left_width * wider, sum_width * wider
-        height = max(height, min(
-            largest, (stage.height - 2 * label) / (dt + p), (stage.height - upper) / p,
-        ))  # fmt: skip
+        height = max(
+            height, min(largest, (stage.height - 2 * label) / (dt + p), (stage.height - upper) / p)
+        )
         x = stage.left + max(maps.width + gap, dl * left_width + gap)
         y = stage.top + max(maps.height, label + dt * height) + label
         grids = (
@@ -246,8 +246,8 @@ class ProductStage(StagePanel):
                     text = f"{name} = {number(values[self._model.thread])}"
                     lines += [text] if text_width(text, size) <= area.width else []
         points = [(area.left, area.top + (i + 0.5) * WRITTEN * size) for i in range(count)]
-        return words(points, [*lines[-count:], *[""] * count][:count], size, self._palette.ink,
-                     "middle right", SANS, meta="registers")  # fmt: skip
+        return labels(points, [*lines[-count:], *[""] * count][:count], size, self._palette.ink,
+                      meta="registers")  # fmt: skip
 
     def _operand(self, step: Step, number_: int) -> Any:
         """What a factor of the focused thread is at a step; None if that is not known."""
@@ -378,7 +378,7 @@ class ProductStage(StagePanel):
             width = self._sums.cells.left - x if window is self._left else self._box.right - x
             points.append((x, window.cells.top - 0.75 * letters.name))
             texts.append("" if content is None else window.name(content, kind, letters, width - 4))
-        return words(points, texts, letters.name, self._palette.ink, "middle right", SANS)
+        return labels(points, texts, letters.name, self._palette.ink)
 
     def _plane(self) -> str:
         """Of which z the threads are, in a block that has a depth."""

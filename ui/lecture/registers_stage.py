@@ -13,7 +13,7 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.analysis.scene_model import SceneModel
-from ui.drawing.canvas import MONO, SANS, Shape, Trace, number, words
+from ui.drawing.canvas import MONO, Shape, Trace, labels, number, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
@@ -97,9 +97,9 @@ class RegistersStage(StagePanel):
         return [
             words(points, plain, letters.number, palette.ink, "middle right", MONO),
             words(points, changed, letters.number, palette.focus, "middle right", MONO),
-            words([(cells.left, cells.top - 0.9 * letters.name)],
-                  [self._title(step) if content is not None else ""], letters.name, palette.ink,
-                  "middle right", SANS),
+            labels([(cells.left, cells.top - 0.9 * letters.name)],
+                   [self._title(step) if content is not None else ""], letters.name,
+                   palette.ink),
             *self._window.changing(content),
         ]  # fmt: skip
 

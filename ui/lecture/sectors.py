@@ -13,7 +13,7 @@ from simulator.launch import WARP_SIZE
 from simulator.observers.transactions import BANK_BYTES, SECTOR_BYTES
 from simulator.recording.requests import Request, requests
 from ui.analysis.scene_model import Phase, SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
@@ -60,7 +60,7 @@ class Sectors:
                 (text for text in wordings if text_width(text, letters.small) <= place.width), ""
             )
         points = [(place.left, place.top - 0.8 * letters.small) for place in self._places]
-        return [words(points, texts, letters.small, self._palette.ink, "middle right", SANS)]
+        return [labels(points, texts, letters.small, self._palette.ink)]
 
     def shapes(self, step: Step) -> list[Shape]:
         """The words that are asked for, those that nobody asks for, and the focused thread's.

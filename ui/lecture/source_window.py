@@ -10,7 +10,7 @@ from simulator import Step, narrate
 from simulator.language.tree import Loop
 from ui.analysis.line_runs import count_runs
 from ui.analysis.scene_model import SceneModel, iteration
-from ui.drawing.canvas import CLEAR, MONO, SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import CLEAR, MONO, Shape, Trace, labels, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
@@ -147,8 +147,8 @@ class SourceWindow(Panel[Step]):
         values = [_bold(row) if isinstance(row, str) else "" for row in shown]
         return [
             *traces,
-            words(ends, self._counts(step, shown), letters.small, palette.faint, "middle left",
-                  SANS, meta="runs"),
+            labels(ends, self._counts(step, shown), letters.small, palette.faint, "middle left",
+                   meta="runs"),
             words(points, values, letters.values, palette.focus, "middle right", MONO,
                   meta="values"),
         ]  # fmt: skip

@@ -23,7 +23,7 @@ from simulator.launch import WARP_SIZE
 from simulator.machine.tensor_core import FRACTION_BITS, Addition, explain, widen
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel, outer_iteration
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline, words
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
@@ -79,7 +79,7 @@ class TensorStage(StagePanel):
             rows = max(
                 min(self._rows_needed() * ROW * letters.number, BITS_SHARE * stage.height),
                 FEWEST * LOWEST_ROW * letters.number,
-            )  # fmt: skip
+            )
             if stage.height - rows < LEAST_TILES * letters.small:
                 rows = stage.height
             below = Rectangle(left, stage.bottom - rows, right, stage.bottom)
@@ -106,16 +106,16 @@ class TensorStage(StagePanel):
         return Rectangle(corner.left, taken, corner.right, stage.bottom) if is_at_right else None
 
     def changing(self, step: Step) -> list[Trace]:
-        """The labels, the bits that count, and the bits that are cut off."""
+        """The rows' names, the bits that count, and the bits that are cut off."""
         rows = self._rows(step)
         rows += [_Row("")] * (self._count - len(rows))
         heights = [self._area.top + (i + 0.5) * self._row for i in range(len(rows))]
-        labels, kept, cut = zip(*((row.label, row.kept, row.cut) for row in rows), strict=True)
+        terms, kept, cut = zip(*((row.label, row.kept, row.cut) for row in rows), strict=True)
         names, points = self._names(step)
+        small, ink = self._letters.small, self._palette.ink
         return [
-            words(points, names, self._letters.small, self._palette.ink, "middle right", SANS),
-            words([(self._area.left, y) for y in heights], labels, self._letters.small,
-                  self._palette.ink, "middle right", SANS),
+            labels(points, names, small, ink),
+            labels([(self._area.left, y) for y in heights], terms, small, ink),
             words([(self._line, y) for y in heights], kept, self._size, self._palette.ink,
                   "middle left"),
             words([(self._line, y) for y in heights], cut, self._size, self._palette.number,

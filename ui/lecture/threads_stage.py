@@ -9,7 +9,7 @@ from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.barriers import Absent
 from simulator.sentences.barriers import describe_absent
 from ui.analysis.scene_model import SceneModel
-from ui.drawing.canvas import SANS, Shape, Trace, words
+from ui.drawing.canvas import Shape, Trace, labels, paragraph
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Motion
 from ui.drawing.palette import Palette
@@ -44,16 +44,11 @@ class ThreadsStage(StagePanel):
     def changing(self, step: Step) -> list[Trace]:
         """Who waits and who runs in words, and each warp's name and state."""
         palette, letters, cells = self._palette, self._letters, self.rows.cells
-        points = [
-            (self._words.left, self._words.top + letters.sentence * (0.8 + 1.35 * i))
-            for i in range(LINES)
-        ]
-        lines = self._describe(step)
+        area, lines = self._words, self._describe(step)
         return [
-            words(points, [*lines, *[""] * LINES][:LINES], letters.sentence, palette.ink,
-                  "middle right", SANS),
-            words([(cells.left, self._words.bottom + 1.3 * letters.name)],
-                  [self._title], letters.name, palette.ink, "middle right", SANS),
+            paragraph(area.left, area.top, lines, LINES, letters.sentence, palette.ink),
+            labels([(cells.left, area.bottom + 1.3 * letters.name)], [self._title],
+                   letters.name, palette.ink),
             self.rows.names(),
             self.rows.states(step),
         ]  # fmt: skip

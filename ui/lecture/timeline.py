@@ -13,7 +13,7 @@ from simulator.recording.navigation import beats
 from ui.analysis.hazard_steps import steps_with_hazards
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import Phase, SceneModel, iteration_noun, multiplied_tile, warp_alone
-from ui.drawing.canvas import SANS, Shape, Trace, colour_scale, outline, words
+from ui.drawing.canvas import Shape, Trace, colour_scale, labels, outline
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Numbered, Panel, Rectangle
@@ -138,7 +138,7 @@ class LectureTimeline(Timeline):
         points, names = self._names()
         return [
             self._row.phases(palette), self._row.iterations(palette),
-            words(points, names, self._letters.small, palette.ink, "middle right", SANS),
+            labels(points, names, self._letters.small, palette.ink),
             *self._key(),
         ]  # fmt: skip
 
@@ -166,7 +166,7 @@ class LectureTimeline(Timeline):
             colour = self._palette.phases[phase]
             texts.append(f"<span style='color:{colour}'>■</span> {phase}")
             x += _key_entry_width(phase, self._letters)
-        return [words(points, texts, self._letters.small, self._palette.ink, "middle right", SANS)]
+        return [labels(points, texts, self._letters.small, self._palette.ink)]
 
     def _names(self) -> tuple[list[tuple[float, float]], list[str]]:
         """A name above each iteration, and its warp's if it runs alone; as many as have room.
@@ -238,7 +238,7 @@ class PairTimeline(Timeline):
             point = row.area.left - INDENT, (row.area.top + row.area.bottom) / 2
             traces += [
                 row.iterations(palette), row.phases(palette),
-                words([point], [name], size, palette.ink, "middle left", SANS),
+                labels([point], [name], size, palette.ink, "middle left"),
             ]  # fmt: skip
         return traces
 

@@ -18,7 +18,7 @@ from simulator.launch import WARP_SIZE
 from simulator.recording.barriers import Absent, absent, waiting_threads
 from ui.analysis.divergence import threads_that_take
 from ui.analysis.scene_model import Phase, SceneModel, iteration
-from ui.drawing.canvas import SANS, Shape, Trace, outline, words
+from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box, Motion, Walk, Wall
 from ui.drawing.palette import Palette
@@ -78,15 +78,15 @@ class WarpRows(StagePanel):
         """The warps' names; where rows are low, of some of them."""
         rows = range(0, self.warps, self._every)
         points = [(self.cells.left - 6, self._middle(row)) for row in rows]
-        return words(points, [f"warp {row}" for row in rows], self._letters.small,
-                     self._palette.ink, "middle left", SANS)  # fmt: skip
+        return labels(points, [f"warp {row}" for row in rows], self._letters.small,
+                      self._palette.ink, "middle left")  # fmt: skip
 
     def states(self, step: Step) -> Trace:
         """What each warp does, in words at the right."""
         rows = range(0, self.warps, self._every)
         points = [(self.cells.left + self._way + 6, self._middle(row)) for row in rows]
-        return words(points, [self._state(step, row) for row in rows], self._letters.small,
-                     self._palette.ink, "middle right", SANS)  # fmt: skip
+        return labels(points, [self._state(step, row) for row in rows], self._letters.small,
+                      self._palette.ink)  # fmt: skip
 
     def shapes(self, step: Step) -> list[Shape]:
         """The lanes by what they do, each row where its warp is, and the gate."""

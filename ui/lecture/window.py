@@ -152,9 +152,7 @@ class Window:
         elif (last_row - row + 1, last_column - column + 1) == content.shape:
             texts = (f"{name} {kind}", name)
         else:
-            texts = (
-                f"{part} of {size}, {kind}", f"{part} of {size}", part, name
-            )  # fmt: skip
+            texts = (f"{part} of {size}, {kind}", f"{part} of {size}", part, name)
         for text in texts:
             plain = text.replace("<b>", "").replace("</b>", "")
             if text_width(plain, letters.name) <= width:

@@ -14,7 +14,7 @@ from simulator.sentences.parts import PartKind, parts
 from ui.analysis.divergence import threads_that_take
 from ui.analysis.scene_model import SceneModel, unordered_cells
 from ui.analysis.wrong_access import Fault
-from ui.drawing.canvas import CLEAR, SANS, Trace, words
+from ui.drawing.canvas import CLEAR, Trace, labels
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Panel
 from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
@@ -55,13 +55,11 @@ class SentencePanel(Panel[Step]):
             (area.left, low + (i + 0.5) * 1.35 * letters.small) for i in range(self._warp_lines)
         ]
         return [
-            words(points, texts[: self._lines + 1], letters.sentence, colours, "middle right", SANS,
-                  meta="sentence"),
-            words(warp_points, [*map(markup, warp), *[""] * self._warp_lines][: self._warp_lines],
-                  letters.small, palette.faint, "middle right", SANS, meta="warp"),
+            labels(points, texts[: self._lines + 1], letters.sentence, colours, meta="sentence"),
+            labels(warp_points, [*map(markup, warp), *[""] * self._warp_lines][: self._warp_lines],
+                   letters.small, palette.faint, meta="warp"),
             # The statement's parts, one upon the other: the page shows one, in the warp's place.
-            words(warp_points[:1] * PARTS, self._parts(step), letters.small, CLEAR, "middle right",
-                  SANS, meta="parts"),
+            labels(warp_points[:1] * PARTS, self._parts(step), letters.small, CLEAR, meta="parts"),
         ]  # fmt: skip
 
     def _parts(self, step: Step) -> list[str]:
