@@ -73,8 +73,8 @@ class Change:
 class Switch:
     """An edit and the function that applies it."""
 
-    edit: Edit
     apply: Callable[[str], str | None]  # source to new source, None if it does not apply
+    edit: Edit
 
 
 @functools.lru_cache(256)
@@ -213,9 +213,8 @@ def _load_and_store_beyond_edges(text: str) -> str | None:
     if guards != 1:
         return None
     text = _replace_matches(
-        text, STORE_GUARD,
-        lambda match: f"{match[1]}{'{  ' if match[3] else ''}{text_of(match[2])}",
-    )  # fmt: skip
+        text, STORE_GUARD, lambda match: f"{match[1]}{'{  ' if match[3] else ''}{text_of(match[2])}"
+    )
     text = _replace_matches(text, GUARDED_LOAD, lambda _: "")
     return _replace_matches(text, LOAD_OF_TILE, lambda match: f"{match[1]}{match[3]};")
 
@@ -260,148 +259,82 @@ def _use_float(text: str) -> str | None:
 
 
 SWITCHES = (
-    Switch(
-        Edit(
-            "first-barrier",
-            "Remove the first barrier",
-            "Threads no longer wait until the tiles are filled, and may read cells that another "
-            "thread has yet to write.",
-            is_fault=True,
-        ),
-        _barrier_remover(0, 2, MAX_BARRIERS),
-    ),
-    Switch(
-        Edit(
-            "second-barrier",
-            "Remove the second barrier",
-            "Threads no longer wait until the tiles have been read, and may overwrite cells that "
-            "another thread still needs.",
-            is_fault=True,
-        ),
-        _barrier_remover(1, 2, MAX_BARRIERS),
-    ),
+    Switch(_barrier_remover(0, 2, MAX_BARRIERS), Edit(
+        "first-barrier", "Remove the first barrier",
+        "Threads no longer wait until the tiles are filled, and may read cells that another "
+        "thread has yet to write.", is_fault=True,
+    )),
+    Switch(_barrier_remover(1, 2, MAX_BARRIERS), Edit(
+        "second-barrier", "Remove the second barrier",
+        "Threads no longer wait until the tiles have been read, and may overwrite cells that "
+        "another thread still needs.", is_fault=True,
+    )),
     *(
-        Switch(
-            Edit(
-                f"{ordinal}-barrier",
-                f"Remove the {ordinal} barrier",
-                f"Threads no longer wait for one another where the code has its {ordinal} barrier; "
-                "removing a barrier that this launch never reaches makes no difference.",
-                is_fault=True,
-            ),
-            _barrier_remover(number, number + 1, MAX_BARRIERS),
-        )
+        Switch(_barrier_remover(number, number + 1, MAX_BARRIERS), Edit(
+            f"{ordinal}-barrier", f"Remove the {ordinal} barrier",
+            f"Threads no longer wait for one another where the code has its {ordinal} barrier; "
+            "removing a barrier that this launch never reaches makes no difference.", is_fault=True,
+        ))
         for number, ordinal in LATER_BARRIERS.items()
     ),
-    Switch(
-        Edit(
-            "barrier",
-            "Remove the barrier",
-            "Threads wait neither until the next tiles are filled nor until the last ones have "
-            "been read.",
-            is_fault=True,
-        ),
-        _barrier_remover(0, 1, 1),
-    ),
-    Switch(
-        Edit(
-            "inner-barrier",
-            "A barrier after each product",
-            "The sums stay right, but the threads wait for one another TILE + 2 times a tile "
-            "instead of twice.",
-        ),
-        _wait_after_each_product,
-    ),
-    Switch(
-        Edit(
-            "bounds",
-            "No bounds check",
-            "Where tiles do not divide the sizes, threads beyond an edge still load and store: "
-            "they touch the next row, or memory that is not part of a matrix.",
-            is_fault=True,
-        ),
-        _load_and_store_beyond_edges,
-    ),
-    Switch(
-        Edit(
-            "zero-fill",
-            "No zero fill",
-            "Cells of a tile beyond an edge keep what they held: no value yet, or one of the "
-            "previous tile, whose products the sums then add.",
-            is_fault=True,
-        ),
-        _leave_cells_beyond_edges,
-    ),
-    Switch(
-        Edit(
-            "swap",
-            "Swap x and y of the threads",
-            "A warp's threads then follow a column instead of a row: their accesses to global "
-            "memory no longer coalesce, and those to shared memory meet in few banks.",
-        ),
-        _swap_threads,
-    ),
-    Switch(
-        Edit(
-            "load-twice",
-            "Load each tile twice",
-            "The sums stay the same, but every tile is fetched from global memory twice: a block "
-            "makes twice as many loads as it needs.",
-        ),
-        _load_twice,
-    ),
-    Switch(
-        Edit(
-            "pad",
-            "Pad the tile of B",
-            "One unused element at the end of each row of Bs shifts the rows against one another, "
-            "so that a column of Bs lies in different banks.",
-        ),
-        _pad_tile,
-    ),
-    Switch(
-        Edit(
-            "pad-more",
-            "One more column of padding",
-            "The rows of Bs are then an even number of words apart, in every second bank: with "
-            "TILE 32 a warp's reads of a column conflict two by two.",
-        ),
-        _pad_more,
-    ),
-    Switch(
-        Edit(
-            "transpose",
-            "Transpose the tile of B",
-            "Bs is stored with its rows and columns exchanged, so that both tiles are read along "
-            "their rows, and a warp's reads of Bs meet in few banks.",
-        ),
-        _transpose_tile,
-    ),
-    Switch(
-        Edit(
-            "volatile",
-            "Volatile tiles",
-            "The compiler must read shared memory wherever the source does: the sums stay the "
-            "same, and a GPU's counters come near the simulator's.",
-        ),
-        _make_tiles_volatile,
-    ),
-    Switch(
-        Edit(
-            "double",
-            "Double instead of float",
-            "Every value takes 8 bytes instead of 4, and a sum keeps 53 significant bits "
-            "instead of 24.",
-        ),
-        _use_double,
-    ),
-    Switch(
-        Edit(
-            "float",
-            "Float instead of double",
-            "Every value takes 4 bytes instead of 8, and a sum keeps 24 significant bits "
-            "instead of 53.",
-        ),
-        _use_float,
-    ),
-)
+    Switch(_barrier_remover(0, 1, 1), Edit(
+        "barrier", "Remove the barrier",
+        "Threads wait neither until the next tiles are filled nor until the last ones have "
+        "been read.", is_fault=True,
+    )),
+    Switch(_wait_after_each_product, Edit(
+        "inner-barrier", "A barrier after each product",
+        "The sums stay right, but the threads wait for one another TILE + 2 times a tile "
+        "instead of twice.",
+    )),
+    Switch(_load_and_store_beyond_edges, Edit(
+        "bounds", "No bounds check",
+        "Where tiles do not divide the sizes, threads beyond an edge still load and store: "
+        "they touch the next row, or memory that is not part of a matrix.", is_fault=True,
+    )),
+    Switch(_leave_cells_beyond_edges, Edit(
+        "zero-fill", "No zero fill",
+        "Cells of a tile beyond an edge keep what they held: no value yet, or one of the "
+        "previous tile, whose products the sums then add.", is_fault=True,
+    )),
+    Switch(_swap_threads, Edit(
+        "swap", "Swap x and y of the threads",
+        "A warp's threads then follow a column instead of a row: their accesses to global "
+        "memory no longer coalesce, and those to shared memory meet in few banks.",
+    )),
+    Switch(_load_twice, Edit(
+        "load-twice", "Load each tile twice",
+        "The sums stay the same, but every tile is fetched from global memory twice: a block "
+        "makes twice as many loads as it needs.",
+    )),
+    Switch(_pad_tile, Edit(
+        "pad", "Pad the tile of B",
+        "One unused element at the end of each row of Bs shifts the rows against one another, "
+        "so that a column of Bs lies in different banks.",
+    )),
+    Switch(_pad_more, Edit(
+        "pad-more", "One more column of padding",
+        "The rows of Bs are then an even number of words apart, in every second bank: with "
+        "TILE 32 a warp's reads of a column conflict two by two.",
+    )),
+    Switch(_transpose_tile, Edit(
+        "transpose", "Transpose the tile of B",
+        "Bs is stored with its rows and columns exchanged, so that both tiles are read along "
+        "their rows, and a warp's reads of Bs meet in few banks.",
+    )),
+    Switch(_make_tiles_volatile, Edit(
+        "volatile", "Volatile tiles",
+        "The compiler must read shared memory wherever the source does: the sums stay the "
+        "same, and a GPU's counters come near the simulator's.",
+    )),
+    Switch(_use_double, Edit(
+        "double", "Double instead of float",
+        "Every value takes 8 bytes instead of 4, and a sum keeps 53 significant bits "
+        "instead of 24.",
+    )),
+    Switch(_use_float, Edit(
+        "float", "Float instead of double",
+        "Every value takes 4 bytes instead of 8, and a sum keeps 24 significant bits "
+        "instead of 53.",
+    )),
+)  # fmt: skip
