@@ -1,9 +1,9 @@
 """Whether a figure can be read: the size, place and contrast of every text, as a browser draws it.
 
-    python -m tests.browser.legibility --kernel tiled --m 8 --steps 1,9,23 --presenting --shot a.png
+    python -m tests.browser.legibility "kernel=tiled&M=8" --steps 1,9,23 --presenting --shot a.png
 
-draws the scene of a view, whose parameters are named as in the page's address, prints what cannot
-be read in it, and ends with 1 where there is something.
+draws the scene of a view, as the page's address has it, prints what cannot be read in it, and ends
+with 1 where there is something.
 """
 
 from __future__ import annotations
@@ -22,26 +22,17 @@ from typing import Any
 
 import numpy as np
 import streamlit
+from coloraide import Color
 from PIL import Image
 from playwright.sync_api import Browser, Page
 from plotly.io.json import to_json_plotly
 from plotly.offline import get_plotlyjs
 
-from gpu.trace.recorded import traces_of_one_gpu_first
-from simulator import Recording, catalogue, record, simulate
-from simulator.launch import ravel
-from simulator.observers.hazards.findings import Hazard
 from tests.browser import app
-from ui.analysis.clock import find_clock
-from ui.analysis.pairs import Pair, align
-from ui.analysis.scene_model import SceneModel, build_scene_model
-from ui.drawing.look import Level, Look, Stage, parse_held
-from ui.run.compute import load_kernel, load_launch
-from ui.run.side_by_side import side_names, side_views
-from ui.scene import scene
-from ui.view.presets import changes, presets
-from ui.view.view_url import PARAMETERS, View, from_query
-from ui.view.what_if import without_faults
+from ui.drawing.look import Look
+from ui.run.compute import load_drawing, load_pairs, load_recording, recording_key
+from ui.run.standalone import parse_address
+from ui.view.view_url import View
 from ui.web_page.web_files import read_script
 
 READ = Path(__file__).with_suffix(".js")
@@ -441,19 +432,11 @@ def low_contrast(lines: Sequence[Line], background: np.ndarray[Any, Any]) -> Fou
 def contrast_ratio(one: Sequence[float], other: Sequence[float]) -> float:
     """The contrast of two colours, red, green and blue from 0 to 255, as WCAG 2.2 defines it.
 
-    >>> contrast_ratio((255, 255, 255), (0, 0, 0))
-    21.0
+    >>> round(contrast_ratio((255, 255, 255), (0, 0, 0)))
+    21
     """
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: Sequence[float]) -> float:
-    parts = [value / 255 for value in colour[:3]]
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    first, second = (Color("srgb", [part / 255 for part in colour]) for colour in (one, other))
+    return first.contrast(second, method="wcag21")
 
 
 def _over(colour: Colour, paper: Sequence[float]) -> tuple[float, ...]:
@@ -496,80 +479,28 @@ def _role(role: str | None, trace: int | None) -> str:
 # A view's figure
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """A view's recording, and what a scene of it needs."""
-
-    view: View
-    recording: Recording
-    hazards: tuple[Hazard, ...]
-    right: Recording | None  # without the faults of its what-ifs
-    beside: Recorded | None = None  # of a pair the right side; view is then the left one's
-
-    @classmethod
-    def of(cls, view: View) -> Recorded:
-        """Run a view's block, and that of the scene beside it."""
-        if view.comparison is not None:
-            left, right = side_views(view, lambda side: cls.of(side).recording)
-            return replace(cls.of(left), beside=cls.of(right))
-        kernel, launch = load_kernel(view), load_launch(view)
-        is_faulty = view.edits or view.user_kernel is not None
-        hazards = simulate(kernel, launch).hazards if is_faulty else ()
-        recording = record(kernel, launch, view.block_index, view.schedule)
-        edits, right = without_faults(view.edits), None
-        if edits != view.edits:
-            kernel = load_kernel(replace(view, edits=edits))
-            right = record(kernel, launch, view.block_index, view.schedule)
-        return cls(view, recording, hazards, right)
-
-    def figure(self, look: Look, steps: Sequence[int]) -> dict[str, Any]:
-        """Draw some steps, numbers from 0 in order, as plain data."""
-        if self.beside is None:
-            return _some(scene.arrange(self.model(), look), steps)
-        models = self.model(), self.beside.model()
-        names = side_names(self.view, self.beside.view)
-        return _some(scene.arrange_pair(models, names, self.pairs, look), steps)
-
-    def model(self) -> SceneModel:
-        """The scene model of its own recording."""
-        thread = ravel(self.view.thread_index, self.recording.launch.block)
-        user_kernel, tile = self.view.user_kernel, None
-        if user_kernel is None:
-            tile = catalogue()[self.view.kernel].tile(**dict(self.view.defines))
-        model = build_scene_model(
-            self.recording, thread, tile, self.hazards, changes(self.view), self.right,
-            None if user_kernel is None else user_kernel.form,
-        )  # fmt: skip
-        if user_kernel is not None:
-            return model
-        clock = find_clock(self.recording, model.phases, traces_of_one_gpu_first())
-        return replace(model, clock=clock)
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The steps of both sides in lockstep; there is a scene beside it."""
-        assert self.beside is not None
-        return align(self.recording, self.beside.recording)
-
-    def lines(self) -> list[Any]:
-        """The source line of each step, or of a pair's steps."""
-        if self.beside is None:
-            return [step.line for step in self.recording.steps]
-        return [tuple(step.line for step in pair.sides) for pair in self.pairs]
-
-    def steps(self, most: int) -> list[int]:
-        """Steps from 0, at most so many: each source line's last, when its numbers are longest.
-
-        Where there are too many lines, the first and last are among those that are chosen.
-        """
-        numbers = sorted({line: i for i, line in enumerate(self.lines())}.values())
-        if len(numbers) <= most:
-            return numbers
-        return [numbers[round(i * (len(numbers) - 1) / (most - 1))] for i in range(most)]
-
-
-def _some(drawing: scene.Drawing[Any], steps: Sequence[int]) -> dict[str, Any]:
+def draw_steps(view: View, look: Look, steps: Sequence[int]) -> dict[str, Any]:
+    """Draw some steps of a view's scene, numbers from 0 in order, as plain data."""
+    drawing = load_drawing(view, look)
     return replace(drawing, steps=tuple(drawing.steps[i] for i in steps)).plain()
+
+
+def lines_of(view: View) -> list[Any]:
+    """The source line of each step, or of a pair's steps."""
+    if view.comparison is None:
+        return [step.line for step in load_recording(recording_key(view)).steps]
+    return [tuple(step.line for step in pair.sides) for pair in load_pairs(view)]
+
+
+def choose_steps(view: View, most: int) -> list[int]:
+    """Steps from 0, at most so many: each source line's last, when its numbers are longest.
+
+    Where there are too many lines, the first and last are among those that are chosen.
+    """
+    numbers = sorted({line: i for i, line in enumerate(lines_of(view))}.values())
+    if len(numbers) <= most:
+        return numbers
+    return [numbers[round(i * (len(numbers) - 1) / (most - 1))] for i in range(most)]
 
 
 @contextmanager
@@ -588,70 +519,34 @@ def main(arguments: Sequence[str]) -> int:
         prog="python -m tests.browser.legibility", description=__doc__, allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("--preset", help="how a preset's name begins: start from its view")
-    parser.add_argument(
-        "--width", type=int, default=CLASSROOM_WIDTH, help="of the room, CSS pixels"
-    )
-    parser.add_argument(
-        "--height", type=int, default=CLASSROOM_HEIGHT, help="pixels, of the window"
-    )
+    parser.add_argument("view", help="as the page's address has it")
+    size = {"type": int, "help": "of the room, CSS pixels"}
+    parser.add_argument("--width", default=CLASSROOM_WIDTH, **size)
+    parser.add_argument("--height", default=CLASSROOM_HEIGHT, **size)
     parser.add_argument("--presenting", action="store_true")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    parser.add_argument("--stage", choices=[*Stage, *Level])
     parser.add_argument("--steps", help="numbers from 1, such as 1,9,23; else one for each line")
     parser.add_argument("--most", type=int, default=12, help="how many steps, without --steps")
-    parser.add_argument(
-        "--shot", type=Path, help="a PNG file; the step's number is added to its name"
-    )
-    options, others = parser.parse_known_args(arguments)
+    parser.add_argument("--shot", type=Path, help="a PNG file; its name gets the step's number")
+    options = parser.parse_args(arguments)
     try:
-        recorded = Recorded.of(_view(options.preset, others))
+        view = parse_address(options.view)
     except ValueError as error:
         parser.error(str(error))
-    look = Look(
-        options.theme, parse_held(options.stage) if options.stage else None,
-        options.width, options.height, options.presenting,
-    )  # fmt: skip
-    steps = recorded.steps(options.most)
-    last = len(recorded.lines())
+    look = Look(options.theme, view.stage, options.width, options.height, options.presenting)
+    steps, last = choose_steps(view, options.most), len(lines_of(view))
     if options.steps:
         steps = sorted({min(max(1, int(n)), last) - 1 for n in options.steps.split(",")})
     with app.driver() as driver, app.browser(driver) as browser, figure_page(browser) as page:
         faults = find_faults(
-            recorded.figure(look, steps),
-            look,
-            page,
-            shots=options.shot,
-            is_pair=recorded.beside is not None,
-        )
+            draw_steps(view, look, steps), look, page, shots=options.shot,
+            is_pair=view.comparison is not None,
+        )  # fmt: skip
     for fault in faults:
         print(f"step {int(fault.step) + 1}, {fault}")
     checked = ", ".join(str(step + 1) for step in steps)
     print(f"{len(faults)} faults at steps {checked} of {last}")
     return 1 if faults else 0
-
-
-def _view(preset: str | None, others: Sequence[str]) -> View:
-    """The view that `--name value` pairs describe, beginning with a preset's.
-
-    Raises ValueError for what a view does not have.
-    """
-    if preset:
-        views = [one.view for one in presets() if one.name.lower().startswith(preset.lower())]
-        if not views:
-            raise ValueError(f"No preset begins with {preset!r}.")
-        return views[0]
-    if len(others) % 2 or not all(name.startswith("--") for name in others[::2]):
-        raise ValueError(f"Not pairs of --name and value: {' '.join(others)}.")
-    query = {
-        name.removeprefix("--"): text for name, text in zip(others[::2], others[1::2], strict=True)
-    }
-    entry = catalogue().get(query.get("kernel", "tiled"))
-    names = {name.lower(): name for name in (*PARAMETERS, *(entry.defines if entry else ()))}
-    view, notices = from_query({names.get(n.lower(), n): text for n, text in query.items()})
-    if notices:
-        raise ValueError(" ".join(notices))
-    return view
 
 
 if __name__ == "__main__":

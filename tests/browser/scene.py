@@ -87,7 +87,7 @@ def until(page: Page, begins: str) -> None:
         " return told.length === 1 && told[0].closest('[data-ready]')"
         " && told[0].textContent.startsWith(begins); }",
         arg=begins,
-    )  # fmt: skip
+    )
 
 
 def settled(page: Page, **asked: str) -> None:
@@ -96,7 +96,7 @@ def settled(page: Page, **asked: str) -> None:
         "(asked) => { const said = new URLSearchParams(location.search);"
         " return Object.entries(asked).every(([name, text]) => (said.get(name) ?? '') === text); }",
         arg=asked,
-    )  # fmt: skip
+    )
     # The picture is of the view that the address has.
     page.wait_for_function(
         """() => {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +11,13 @@ from playwright.sync_api import Browser
 
 from simulator.catalogue import catalogue
 from tests.browser import legibility
-from tests.browser.legibility import FigurePage, Kind, Recorded, figure_page
+from tests.browser.legibility import (
+    FigurePage,
+    Kind,
+    choose_steps,
+    draw_steps,
+    figure_page,
+)
 from tests.ui.user_kernels import USER_KERNELS
 from ui.drawing.canvas import MONO
 from ui.drawing.look import Held, Level, Look, Stage
@@ -68,10 +74,10 @@ PAIRS = {  # two scenes beside each other
     "registers, vectors": "kernel=registers&M=16&N=16&K=16&with=vectors",
     "double, pipelined": f"kernel=tiled_double&M=32&N=32&K=32&TILE=32&{FOUR_DIGITS}&with=pipelined",
     "long names": "M=16&N=16&K=16&TILE=8&schedule=ascending&edits=first-barrier.pad"
-                  "&with=tiled,TILE:16,edits:second-barrier.double,schedule:descending",
+    "&with=tiled,TILE:16,edits:second-barrier.double,schedule:descending",
     "ragged beside": "kernel=swizzled&M=5&N=7&K=3&bx=1&by=1&TILE=4&with=rows",
     "swapped": "TILE=8&M=9&N=9&edits=bounds.swap&bx=1&by=1&with=uncoalesced,edits:bounds",
-}  # fmt: skip
+}
 CUT = ("many arrays",)  # whose names have no room
 QUICK = {  # what the default run looks at; the deep one at every view
     ("tiled", "classroom, dark"), ("tiled", "phone"), ("tile of 32", "wall"),
@@ -111,11 +117,6 @@ def views() -> dict[str, View]:
 VIEWS = views()
 
 
-@functools.lru_cache(maxsize=2)  # tests of one view follow one another
-def recorded(name: str) -> Recorded:
-    return Recorded.of(VIEWS[name])
-
-
 @pytest.fixture(scope="module")
 def figures(chromium: Browser) -> Iterator[FigurePage]:
     with figure_page(chromium) as page:
@@ -136,24 +137,18 @@ def figures(chromium: Browser) -> Iterator[FigurePage]:
 def test_a_scene_can_be_read(
     figures: FigurePage, request: pytest.FixtureRequest, view: str, look: str
 ) -> None:
-    run = recorded(view)
-    steps = run.steps(STEPS if request.config.getoption("--deep") else QUICK_STEPS)
-    assert faults(figures, run, LOOKS[look], steps, contrast=look in WITH_CONTRAST) == []
+    most = STEPS if request.config.getoption("--deep") else QUICK_STEPS
+    assert faults(figures, VIEWS[view], LOOKS[look], most, contrast=look in WITH_CONTRAST) == []
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("stage", [*Stage, *Level])
-@pytest.mark.parametrize("look", ["classroom"])
 @pytest.mark.parametrize(
     "view", ["tiled", "tile of 32", "naive", "registers, four digits", "warptiles", "pipelined"]
 )
-def test_what_is_held_can_be_read(figures: FigurePage, view: str, look: str, stage: Held) -> None:
-    pinned = Look(
-        stage=stage, width=LOOKS[look].width, height=LOOKS[look].height,
-        presenting=LOOKS[look].presenting,
-    )  # fmt: skip
-    run = recorded(view)
-    assert faults(figures, run, pinned, run.steps(6), contrast=False) == []
+def test_what_is_held_can_be_read(figures: FigurePage, view: str, stage: Held) -> None:
+    pinned = replace(LOOKS["classroom"], stage=stage)
+    assert faults(figures, VIEWS[view], pinned, 6, contrast=False) == []
 
 
 def test_every_quick_case_is_a_case() -> None:
@@ -162,13 +157,12 @@ def test_every_quick_case_is_a_case() -> None:
     assert len(VIEWS) == len({*VIEWS.values()}), "no view twice"
 
 
-def faults(
-    page: FigurePage, run: Recorded, look: Look, steps: list[int], contrast: bool
-) -> list[str]:
-    """Every fault of some steps as text, those of several steps once."""
+def faults(page: FigurePage, view: View, look: Look, most: int, contrast: bool) -> list[str]:
+    """Every fault of at most so many steps as text, those of several steps once."""
     first: dict[str, str] = {}
+    figure = draw_steps(view, look, choose_steps(view, most))
     for fault in legibility.find_faults(
-        run.figure(look, steps), look, page, contrast=contrast, is_pair=run.beside is not None
+        figure, look, page, contrast=contrast, is_pair=view.comparison is not None
     ):
         first.setdefault(str(fault), fault.step)
     return [f"step {int(step) + 1}, {text}" for text, step in first.items()]
