@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from string import Template
 
 from ui.drawing.palette import LIGHT, Palette
@@ -12,10 +13,7 @@ def write_style(palette: Palette) -> str:
     """ui/web/write.css in a theme's colours."""
     is_light = palette is LIGHT
     return Template(read_web("write.css")).substitute(
-        keyword=palette.keyword, number=palette.number, comment=palette.comment,
-        faint=palette.faint, line=palette.line, paper=palette.paper, cell=palette.cell,
-        ink=palette.ink, selected=palette.current_line,
-        good="#0a6b4f" if is_light else "#7fdcb8",
+        asdict(palette), good="#0a6b4f" if is_light else "#7fdcb8",
         bad="#b3261e" if is_light else "#ff9b92",
         warning="#8a5a00" if is_light else "#f5bb45",
     )  # fmt: skip
