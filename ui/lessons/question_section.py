@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -26,7 +26,8 @@ from ui.lessons.markup import code_lines, css_on_paper
 from ui.lessons.quantities import measure, recorded, recorded_size, rounded
 from ui.lessons.visit import Given, Visit
 from ui.run.cache import answers
-from ui.view.view_url import View
+from ui.run.mailbox import open_view
+from ui.view import presets
 from ui.web_page.browser import picture_look
 from ui.web_page.press import press
 
@@ -56,10 +57,7 @@ def find_numbers(question: Question | Claim) -> Mapping[str, float]:
     return found
 
 
-def draw_question(
-    part: QuestionPart, visit: Visit, number: int, is_teacher: bool,
-    open_view: Callable[[View], None], read_source: Callable[[View], str],
-) -> None:  # fmt: skip
+def draw_question(part: QuestionPart, visit: Visit, number: int, is_teacher: bool) -> None:
     """Draw a question; once it is answered its reason, from the run, and the scene that shows it.
 
     A first wrong answer gets a hint and a second try. number is its place in the lesson, from 1.
@@ -76,7 +74,7 @@ def draw_question(
         is_form = is_row and given is None
         place = st.form(f"form {key}", border=False) if is_form else st.container()
         with place, st.container(horizontal=is_row, vertical_alignment="bottom"):
-            answer = _draw_answer(question, numbers, given, key, read_source)
+            answer = _draw_answer(question, numbers, given, key)
             if given is None:
                 _draw_answer_button(part, visit, question, numbers, answer, key)
         tried = visit.tried.get(part.name)
@@ -84,17 +82,15 @@ def draw_question(
             refusal = "Not that order." if question.kind is Kind.ORDER else (
                 f"Not {words(question, numbers, tried)}."
             )  # fmt: skip
-            st.warning(
-                f"**{refusal}** {hint(question, numbers, tried)} Try once more.", icon=HINT,
-            )  # fmt: skip
+            st.warning(f"**{refusal}** {hint(question, numbers, tried)} Try once more.", icon=HINT)
         if given is not None:
             _draw_judgement(question, numbers, given)
-            _draw_buttons(part, visit, question, given, key, open_view)
+            _draw_buttons(part, visit, question, given, key)
         if is_teacher:
             _draw_for_teacher(question, numbers)
 
 
-def draw_claim(claim: Claim, open_view: Callable[[View], None]) -> None:
+def draw_claim(claim: Claim) -> None:
     """Draw what notes claim, what runs say of it, and a button that opens the evidence."""
     colour, icon = VERDICTS[claim.verdict]
     with (
@@ -107,10 +103,10 @@ def draw_claim(claim: Claim, open_view: Callable[[View], None]) -> None:
             st.markdown(f"{claim_title(claim)} :{colour}-badge[{icon} {claim.verdict}]")
             st.markdown(fill(claim, claim.found, find_numbers(claim)))
         with st.container(width="content"):
-            _draw_evidence(claim, claim.name, open_view)
+            _draw_evidence(claim, claim.name)
 
 
-def _draw_evidence(one: Question | Claim, key: str, open_view: Callable[[View], None]) -> None:
+def _draw_evidence(one: Question | Claim, key: str) -> None:
     """Draw the buttons that open the scene and the recorded run that an answer comes from."""
     if one.view is not None and press(
         st.button, "Show me", f"show {key}", icon=":material/steps:",
@@ -150,9 +146,8 @@ def _draw_answer_button(
 
 
 def _draw_buttons(
-    part: QuestionPart, visit: Visit, question: Question, given: Given, key: str,
-    open_view: Callable[[View], None],
-) -> None:  # fmt: skip
+    part: QuestionPart, visit: Visit, question: Question, given: Given, key: str
+) -> None:
     """Draw what can be done once a question is answered."""
     with st.container(horizontal=True):
         label = "With other numbers" if len(part.variants) > 1 else "Answer again"
@@ -161,7 +156,7 @@ def _draw_buttons(
                 label, icon=":material/replay:", key=f"again {key}", on_click=visit.draw_anew,
                 args=(part,),
             )  # fmt: skip
-        _draw_evidence(question, key, open_view)
+        _draw_evidence(question, key)
 
 
 def _draw_judgement(question: Question, numbers: Mapping[str, float], given: Given) -> None:
@@ -187,9 +182,8 @@ def _draw_for_teacher(question: Question, numbers: Mapping[str, float]) -> None:
 
 
 def _draw_answer(
-    question: Question, numbers: Mapping[str, float], given: Given | None, key: str,
-    read_source: Callable[[View], str],
-) -> Answer | None:  # fmt: skip
+    question: Question, numbers: Mapping[str, float], given: Given | None, key: str
+) -> Answer | None:
     """Draw what an answer is given by; return the answer that is there."""
     before = None if given is None else given.answer
     is_locked = given is not None
@@ -207,20 +201,19 @@ def _draw_answer(
             label_visibility="collapsed",
         )  # fmt: skip
         return None if index is None else int(index)
-    return _draw_picked(question, numbers, before, key, read_source)
+    return _draw_picked(question, numbers, before, key)
 
 
 def _draw_picked(
-    question: Question, numbers: Mapping[str, float], before: Answer | None, key: str,
-    read_source: Callable[[View], str],
-) -> Answer | None:  # fmt: skip
+    question: Question, numbers: Mapping[str, float], before: Answer | None, key: str
+) -> Answer | None:
     """Draw a picker; return the cell, line or order that is picked, None where it is not whole."""
     right = None if before is None else right_answer(question, numbers)
     if question.kind is Kind.CELL:
         return _draw_cells(question, numbers, before, right, key)
     if question.kind is Kind.LINE:
         assert question.view is not None
-        lines = code_lines(read_source(question.view))
+        lines = code_lines(presets.source(question.view))
         first = lines[0][0]
         items = [f"{n:>3}  {line}" for n, line in lines]
         picked = [before - first] if isinstance(before, int) else []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from string import Template
 from typing import Any
 
@@ -54,6 +56,7 @@ from ui.run.broken_section import draw_broken, drawn_from, list_broken
 from ui.run.cache import compute
 from ui.run.compute import judge_bits
 from ui.run.mailbox import open_view
+from ui.web_page.browser import browser_theme
 from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import draw_popover
 from ui.web_page.press import press
@@ -78,14 +81,13 @@ MARKS: Mapping[bool | None, str] = {
 
 def draw_page() -> None:
     """Draw the page."""
-    draw_style(Template(read_web("gpu.css")).substitute(colours()))
+    draw_style(Template(read_web("gpu.css")).substitute(asdict(PALETTES[browser_theme()])))
     explain_words(open_view)
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
         st.title("On the GPU", anchor=False)
-        words = draw_popover("Words", ":material/dictionary:", "gpu_words")
-        if words.is_drawn:
-            with words.container:
-                draw_glossary(open_view)
+        draw_popover(
+            "Words", ":material/dictionary:", "gpu_words", partial(draw_glossary, open_view)
+        )
     lead = st.container()  # of the recorded run, where no GPU is here
     st.markdown(
         "A kernel is the code that the simulator steps through, compiled for a real GPU. Its "
@@ -108,16 +110,6 @@ def draw_page() -> None:
         st.info(GPU_IS_OFF, icon=":material/info:")
     elif status.device is None:
         explain_missing(status, on_cluster=bool(workers))
-
-
-def colours() -> dict[str, str]:
-    """The palette's colours that gpu.css uses, in the visitor's theme."""
-    palette = PALETTES.get(st.context.theme.type or "light", PALETTES["light"])
-    return {
-        "ink": palette.ink, "faint": palette.faint, "keyword": palette.keyword,
-        "number": palette.number, "line": palette.line, "cell": palette.cell,
-        "paper": palette.paper,
-    }  # fmt: skip
 
 
 def explain_missing(status: Status, on_cluster: bool) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import html
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from simulator.broken_file import Broken
 from ui.drawing.palette import PALETTES, css_charts_on_paper
@@ -43,9 +42,7 @@ from ui.run.costly_download import draw_costly_download
 from ui.run.mailbox import open_view
 from ui.scene.stepper import bring_plotly
 from ui.step.state import step_state
-from ui.view import presets
-from ui.view.view_url import View
-from ui.web_page.browser import browser_theme, picture_look
+from ui.web_page.browser import browser_theme, is_history_navigation, picture_look
 from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
 from ui.web_page.style import draw_style
@@ -94,9 +91,8 @@ def restore_visit() -> Visit:
         state[VISIT] = Visit(book=restore_book())
     visit: Visit = state[VISIT]
     asked, numbers = st.query_params.get(LESSON, ""), st.query_params.get(NUMBERS, "")
-    context = get_script_run_ctx()
     # By a link, or by the browser's Back. Else the address may be older than the last choice.
-    is_asked = "learn_asked" not in state or bool(context and context.is_history_navigation)
+    is_asked = "learn_asked" not in state or is_history_navigation()
     if is_asked and asked in lessons().everything and asked != visit.lesson:
         choose_lesson(visit, asked)
     if numbers.isascii() and numbers.isdigit() and len(numbers) < 10:
@@ -149,18 +145,11 @@ def draw_controls(visit: Visit) -> Lesson | Broken:
             "For the teacher", visit.is_teacher, key="learn_teacher",
             help="Answers, notes, times, and what students often say.",
         )  # fmt: skip
-        course = draw_popover("Map", ":material/map:", "learn_map")
-        if course.is_drawn:
-            with course.container:
-                draw_map(visit)
-        words = draw_popover("Words", ":material/dictionary:", "learn_words")
-        if words.is_drawn:
-            with words.container:
-                draw_glossary(open_view)
-        files = draw_popover("Files", ":material/download:", "learn_files")
-        if files.is_drawn:
-            with files.container:
-                draw_files(visit, lesson)
+        draw_popover("Map", ":material/map:", "learn_map", partial(draw_map, visit))
+        explain = partial(draw_glossary, open_view)
+        draw_popover("Words", ":material/dictionary:", "learn_words", explain)
+        offer = partial(draw_files, visit, lesson)
+        draw_popover("Files", ":material/download:", "learn_files", offer)
     store_address(visit)
     return lesson
 
@@ -184,7 +173,7 @@ def draw_map(visit: Visit) -> None:
             st.button(
                 f"{number}. {one.title} · {counted['solved']} of {counted['of']} right", icon=icon,
                 key=f"map {one.name}", type="tertiary", disabled=one.name == visit.lesson,
-                on_click=functools.partial(choose_on_map, visit, one.name),
+                on_click=partial(choose_on_map, visit, one.name),
             )  # fmt: skip
 
 
@@ -201,12 +190,12 @@ def draw_files(visit: Visit, lesson: Lesson | Broken) -> None:
     if isinstance(lesson, Lesson):
         draw_costly_download(
             work_of(lesson), f"This lesson, one HTML file{notes}",
-            functools.partial(
+            partial(
                 answers().ask, build_lesson, lesson.name, with_notes, is_kept=False, is_long=True
             ),
             f"tilewise-{lesson.name}.html", ":material/school:",
         )  # fmt: skip
-    draw_progress_file(visit.book, functools.partial(open_progress, visit))
+    draw_progress_file(visit.book, partial(open_progress, visit))
 
 
 def open_progress(visit: Visit, saved: Progress) -> None:
@@ -255,16 +244,11 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
                 if press(st.button, "Open it", f"open {key}", icon=":material/edit_note:"):
                     st.switch_page(WRITE_PAGE, query_params={"exercise": exercise.name})
         case Claim():
-            draw_claim(part, open_view)
+            draw_claim(part)
         case QuestionPart():
-            draw_question(part, visit, number, visit.is_teacher, open_view, read_source)
+            draw_question(part, visit, number, visit.is_teacher)
         case Broken():
             draw_broken(part)
-
-
-def read_source(view: View) -> str:
-    """The source that a question for a line shows."""
-    return presets.source(view)
 
 
 def draw_chart(part: ChartPart, key: str) -> None:
@@ -286,7 +270,7 @@ def draw_next(visit: Visit) -> None:
         following = lessons()[later[0]]
         st.button(
             f"Next: {following.title}", type="primary", icon=":material/arrow_forward:",
-            key="next_lesson", on_click=functools.partial(choose_lesson, visit, following.name),
+            key="next_lesson", on_click=partial(choose_lesson, visit, following.name),
         )  # fmt: skip
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -48,6 +48,7 @@ from ui.view import presets, user_kernel_link
 from ui.view.small_kernels import is_small
 from ui.view.view_url import View, from_query, to_query
 from ui.web_page.announcer import announce
+from ui.web_page.browser import browser_theme
 from ui.web_page.downloads import download_button
 from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import close_popovers, draw_popover
@@ -70,8 +71,7 @@ EXERCISE = "exercise"  # of the address
 
 def draw_page() -> None:
     """Draw the page."""
-    palette = PALETTES.get(st.context.theme.type or "light", PALETTES["light"])
-    draw_style(write_style(palette))
+    draw_style(write_style(PALETTES[browser_theme()]))
     st.html("<h1 class='for-screen-readers'>Tilewise: write a kernel</h1>")
     if not may_write():
         st.info(WRITE_IS_OFF, icon=":material/info:")
@@ -251,18 +251,11 @@ def draw_controls(
     draft: Draft, examined: Examined, suggested: LaunchForm | None, user_kernel: UserKernel | None
 ) -> bool:
     """Draw the row of controls; return whether Check was clicked."""
-    starts = draw_popover("Start from", ":material/note_add:", "starts")
-    if starts.is_drawn:
-        with starts.container:
-            draw_starts(draft)
-    launch = draw_popover("Launch", ":material/rocket_launch:", "launch")
-    if launch.is_drawn:
-        with launch.container:
-            draw_launch(draft, examined, suggested)
-    files = draw_popover("File and link", ":material/save:", "write_files")
-    if files.is_drawn:
-        with files.container:
-            draw_files(draft, user_kernel)
+    draw_popover("Start from", ":material/note_add:", "starts", partial(draw_starts, draft))
+    draw_form = partial(draw_launch, draft, examined, suggested)
+    draw_popover("Launch", ":material/rocket_launch:", "launch", draw_form)
+    save = partial(draw_files, draft, user_kernel)
+    draw_popover("File and link", ":material/save:", "write_files", save)
     if press(
         st.button, "Step through it", "write_step", icon=":material/steps:",
         disabled=user_kernel is None,
@@ -396,13 +389,9 @@ def check(draft: Draft, user_kernel: UserKernel | None) -> None:
 def set_address(draft: Draft, user_kernel: UserKernel | None) -> None:
     """Put a kernel, and the exercise that is open, into the address; without one the view stays."""
     if user_kernel is not None:
-        query = {
-            user_kernel_link.PARAMETER: user_kernel_link.encode(user_kernel)
-            or user_kernel_link.IN_SESSION
-        }
-        st.session_state[user_kernel_link.SESSION_KEY] = (
-            user_kernel  # for an address that cannot hold it
-        )
+        query = user_kernel_link.to_query(user_kernel)
+        # For an address that cannot hold it.
+        st.session_state[user_kernel_link.SESSION_KEY] = user_kernel
     else:
         query = st.query_params.to_dict()
         query.pop(user_kernel_link.PARAMETER, None)
@@ -421,7 +410,7 @@ def draw_result(draft: Draft, user_kernel: UserKernel | None) -> None:
     if problem:
         st.error(plain_text(problem), icon=":material/error:")
     checked, result = draft.checked, draft.result
-    scene = functools.partial(open_scene, draft)
+    scene = partial(open_scene, draft)
     if checked is not None:
         is_current = checked.user_kernel == user_kernel
         heading = "The verdict on this code" if is_current else CHANGED

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.run.cache import answers
 from ui.run.compute import figure_key
@@ -16,6 +15,7 @@ from ui.scene.stepper import Place, read_stepper
 from ui.step.state import KERNEL, control_key, step_state
 from ui.view import user_kernel_link
 from ui.view.view_url import View, from_query
+from ui.web_page.browser import is_history_navigation
 from ui.web_page.popover import close_popovers
 
 
@@ -51,12 +51,6 @@ def is_same_but_step(view: View, other: View) -> bool:
     return replace(view, step=0) == replace(other, step=0)
 
 
-def is_history_navigation() -> bool:
-    """Whether the visitor has pressed the browser's Back or Forward."""
-    context = get_script_run_ctx()
-    return bool(context and context.is_history_navigation)
-
-
 def show_requested(requested: Requested) -> None:
     """Set every control to a requested view, and close the popovers."""
     view = requested.view
@@ -85,9 +79,8 @@ def store_view(view: View) -> None:
     state, query = step_state(), st.query_params.to_dict()
     before, address = state.view, state.store(view)
     if view.user_kernel is not None:
-        st.session_state[user_kernel_link.SESSION_KEY] = (
-            view.user_kernel
-        )  # for an address that cannot hold it
+        # For an address that cannot hold it.
+        st.session_state[user_kernel_link.SESSION_KEY] = view.user_kernel
     st.session_state["query"] = address  # app.py reads it, on every page
     mended = bool(state.notices) and query.get("step") != address.get("step")
     # The address of a choice may have reached the browser after it went back.

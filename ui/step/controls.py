@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from simulator import LaunchError, SourceError, catalogue
 from simulator.broken_file import Broken
@@ -41,11 +42,9 @@ from ui.view.view_url import (
     to_query,
 )
 from ui.view.what_if import Edit, applicable_edits
-from ui.web_page.popover import Popover, close_popovers, draw_popover
+from ui.web_page.popover import close_popovers, draw_popover
 
-SIZES = {
-    "M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B",
-}  # fmt: skip
+SIZES = {"M": "rows of A and C", "N": "columns of B and C", "K": "columns of A and rows of B"}
 SCHEDULE_NAMES = {
     "lockstep": "All at once", "ascending": "Warp by warp", "descending": "Last warp first",
 }  # fmt: skip
@@ -84,10 +83,7 @@ def draw_controls(previous: View) -> tuple[View, Places]:
     if previous.user_kernel is not None:
         titles, shown = {USER_KERNEL: shown_kernel.title(previous), **titles}, USER_KERNEL
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
-        named = draw_popover("Presets", ":material/auto_awesome:", "presets")
-        if named.is_drawn:
-            with named.container:
-                draw_presets(are_pairs=False)
+        draw_popover("Presets", ":material/auto_awesome:", "presets", draw_presets)
         name = st.selectbox(
             "Kernel", list(titles), list(titles).index(shown), key=control_key(KERNEL), width=360,
             label_visibility="collapsed", format_func=titles.__getitem__,
@@ -99,14 +95,14 @@ def draw_controls(previous: View) -> tuple[View, Places]:
         beside = draw_popover("Beside", ":material/splitscreen_right:", "beside")
         more = draw_popover("More", ":material/tune:", "more")
         view, changes, downloads = previous, None, None
-        if more.is_drawn:
-            with more.container:
+        if more is not None:
+            with more:
                 view = draw_settings(previous)
                 draw_machine_code_switch()
                 downloads = st.container(key="files")
                 draw_glossary(mailbox().request, lists_all=False)
-        if what_if.is_drawn:
-            with what_if.container:
+        if what_if is not None:
+            with what_if:
                 view = draw_what_if(previous, view)
                 changes = st.container()
         view = draw_beside(beside, previous, view)
@@ -176,10 +172,10 @@ def close_what_ifs() -> None:
     state.what_ifs.clear()  # last: where a run ends before, the next one looks into them
 
 
-def draw_beside(beside: Popover, previous: View, view: View) -> View:
+def draw_beside(beside: DeltaGenerator | None, previous: View, view: View) -> View:
     """Draw the choice of a scene beside the view's, if it is open; return the view with it."""
-    if beside.is_drawn:
-        with beside.container:
+    if beside is not None:
+        with beside:
             view = replace(view, comparison=draw_comparison(previous, view))
             draw_machine_code_beside(previous)
             if view.user_kernel is None:
@@ -192,10 +188,7 @@ def draw_beside(beside: Popover, previous: View, view: View) -> View:
 def draw_edit_link(view: View) -> None:
     """Draw a link to the page where a user kernel is written."""
     if view.user_kernel is not None and not is_small(view.user_kernel):
-        query = {
-            user_kernel_link.PARAMETER: user_kernel_link.encode(view.user_kernel)
-            or user_kernel_link.IN_SESSION
-        }
+        query = user_kernel_link.to_query(view.user_kernel)
         st.page_link(WRITE_PAGE, label="Edit it", icon=":material/edit_square:", query_params=query)
 
 
@@ -218,7 +211,7 @@ def what_if_options(name: str, drawn: object, explanation: str = "") -> dict[str
     return {"key": key, "on_change": changed, "args": (key, (drawn, explanation))}
 
 
-def draw_presets(are_pairs: bool) -> None:
+def draw_presets(are_pairs: bool = False) -> None:
     """Draw a button for each preset with, or without, a scene beside its own."""
     for preset in presets.every_preset().everything.values():
         if isinstance(preset, Broken):

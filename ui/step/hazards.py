@@ -61,9 +61,9 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
         return
     count = f"{len(hazards)} hazards" if len(hazards) > 1 else "1 hazard"
     popover = draw_popover(f":red[**{count}**]", ":material/warning:", "hazards")
-    if not popover.is_drawn:
+    if popover is None:
         return
-    with popover.container:
+    with popover:
         for number, displayed in enumerate(hazards):
             hazard = displayed.hazard
             where = RIGHT if displayed.side else ""

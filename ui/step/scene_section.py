@@ -76,15 +76,16 @@ def draw_scene_of(opened: Opened) -> None:
     state.viewport = reported.viewport or state.viewport
     if reported.click is not None:
         handle_click(opened, reported.click)
-    if reported.choice is not None and reported.choice.name == "hazard":
+    chosen = "" if reported.choice is None else reported.choice.name
+    if chosen == "hazard":
         open_displayed_hazard()
-    elif reported.choice is not None and reported.choice.name == "stage":
+    elif chosen == "stage":
         store_view(toggle_stage(state.view))
-    elif reported.choice is not None and reported.choice.name == Stage.CLOCK:
+    elif chosen == Stage.CLOCK:
         held = None if state.view.stage is Stage.CLOCK else Stage.CLOCK
         store_view(replace(state.view, stage=held))
-    elif reported.choice is not None and reported.choice.name in LEVELS:
-        store_view(replace(state.view, stage=parse_held(reported.choice.name)))
+    elif chosen in LEVELS:
+        store_view(replace(state.view, stage=parse_held(chosen)))
     view = state.view
     look = state.look(view)
     identifier, sides = figure_id(view, look), opened.sides

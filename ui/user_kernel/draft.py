@@ -215,9 +215,7 @@ def with_fields(form: LaunchForm, values: dict[str, str]) -> LaunchForm:
     for argument in form.arguments:
         match argument:
             case ArrayArgument(name, rows, columns, contents):
-                sides = (
-                    values.get(f"{name}.rows", rows), values.get(f"{name}.columns", columns)
-                )  # fmt: skip
+                sides = (values.get(f"{name}.rows", rows), values.get(f"{name}.columns", columns))
                 contents = Contents(values.get(f"{name}.contents", contents))
                 is_seen = argument.is_seen and sides == (rows, columns)
                 arguments.append(ArrayArgument(name, *sides, contents, is_seen))

@@ -52,6 +52,11 @@ def encode(user_kernel: UserKernel) -> str | None:
     return text
 
 
+def to_query(user_kernel: UserKernel) -> dict[str, str]:
+    """The parameter of an address that has the kernel, or says that the session has it."""
+    return {PARAMETER: encode(user_kernel) or IN_SESSION}
+
+
 @functools.lru_cache(64)
 def decode(text: str) -> UserKernel:
     """The kernel and its launch from an address's text; whether it can run is not asked here.

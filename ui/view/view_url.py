@@ -128,12 +128,8 @@ def _usual_step(query_without_step: Mapping[str, Any]) -> int:
 def _encode_without_step(view: View) -> dict[str, str]:
     kernel: dict[str, tuple[Any, Any]]
     if view.user_kernel is not None:
-        kernel = {
-            user_kernel_link.PARAMETER: (
-                user_kernel_link.encode(view.user_kernel) or user_kernel_link.IN_SESSION,
-                "",
-            )
-        }
+        own = user_kernel_link.to_query(view.user_kernel)
+        kernel = {name: (text, "") for name, text in own.items()}
     else:
         entry = catalogue()[view.kernel]
         default_defines = dict(_default_defines(entry))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.drawing.look import Look
 from ui.drawing.viewport import PHONE, USUAL, estimate_viewport, is_phone, parse_cookie
@@ -15,6 +16,12 @@ VIEWPORT_COOKIE = "tilewise_room"
 def browser_theme() -> str:
     """The browser's theme, "light" or "dark"."""
     return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def is_history_navigation() -> bool:
+    """Whether the visitor has pressed the browser's Back or Forward."""
+    context = get_script_run_ctx()
+    return bool(context and context.is_history_navigation)
 
 
 def known_viewport() -> Look:

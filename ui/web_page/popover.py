@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 # For so long after a popover has closed its content is drawn still: a control in it may have been
 # changed by the click that closed it, and the browser tells of both in any order.
@@ -14,16 +14,13 @@ CLOSING_SECONDS = 2.0
 PREFIX = "popover "  # of their keys
 
 
-@dataclass(frozen=True, slots=True)
-class Popover:
-    """A popover of a page."""
+def draw_popover(
+    label: str, icon: str, name: str, draw: Callable[[], None] | None = None
+) -> DeltaGenerator | None:
+    """Draw a popover, and what a function draws in it; its name tells it from the page's others.
 
-    container: Any
-    is_drawn: bool  # whether its content is to be drawn
-
-
-def draw_popover(label: str, icon: str, name: str) -> Popover:
-    """Draw a popover; its name tells it from the page's others."""
+    It is returned where its content is to be drawn.
+    """
     container = st.popover(label, icon=icon, on_change="rerun", key=_key(name))
     since, now = _closed_since(), time.monotonic()
     if container.open:
@@ -31,7 +28,12 @@ def draw_popover(label: str, icon: str, name: str) -> Popover:
     elif since.get(name, 0.0) is None:
         since[name] = now
     closed = since.get(name, 0.0)
-    return Popover(container, closed is None or now - closed < CLOSING_SECONDS)
+    if closed is not None and now - closed >= CLOSING_SECONDS:
+        return None
+    if draw is not None:
+        with container:
+            draw()
+    return container
 
 
 def close_popovers() -> None:
