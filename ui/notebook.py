@@ -51,7 +51,6 @@ def show(
     query = {name: str(value) for name, value in parameters.items()}
     view = parse_view({"kernel": kernel, **query})
     drawn = draw_standalone(
-        view, Look(stage=view.stage, width=width, height=height),
-        begins="step" not in query,
-    )  # fmt: skip
+        view, Look(stage=view.stage, width=width, height=height), begins="step" not in query
+    )
     return Animation(kernel, drawn.steps, "".join(drawn.pieces), height + TOOLBAR)

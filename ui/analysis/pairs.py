@@ -57,7 +57,7 @@ def align(left: Recording, right: Recording) -> tuple[Pair, ...]:
         for number, ((i, j), before) in enumerate(
             zip(points, [(-1, -1), *points[:-1]], strict=True)
         )
-    )  # fmt: skip
+    )
 
 
 def pair_of_step(pairs: tuple[Pair, ...], side: int, step: int) -> int:
@@ -156,9 +156,7 @@ def _places(recording: Recording) -> list[Place]:
 
 def _work(recording: Recording) -> list[int]:
     """The numbers of the steps that add a product."""
-    return [
-        step.number for step in recording.steps if product_of_sum(step.statement) is not None
-    ]  # fmt: skip
+    return [step.number for step in recording.steps if product_of_sum(step.statement) is not None]
 
 
 def _own_shares(recording: Recording) -> list[float]:

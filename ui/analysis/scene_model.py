@@ -140,7 +140,7 @@ def build_scene_model(
         tiles_of_k=tiles_of_k,
         changes=changes,
         right=None if right is None else RightValues(recording, right),
-    )  # fmt: skip
+    )
 
 
 def _count_iterations(step_positions: tuple[Position, ...], outer: Loop | None) -> int:

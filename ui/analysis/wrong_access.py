@@ -90,7 +90,7 @@ def _find(
             right_value, target = _instead(step, other, thread, is_load)
             yield WrongAccess(
                 fault, access, cell, size, value, right_value, target, None, Fate.NEVER
-            )  # fmt: skip
+            )
         elif is_load or in_global:
             same = None if other is None else _same_access(access, other, number, thread)
             yield from _compare(recording, right, step, access, same, thread)
@@ -121,9 +121,7 @@ def _compare(
         yield WrongAccess(fault, access, first + i, size, value, belongs, None, writer, fate)
 
 
-def _same_access(
-    access: StepAccess, other: Step, number: int, thread: int
-) -> StepAccess | None:  # fmt: skip
+def _same_access(access: StepAccess, other: Step, number: int, thread: int) -> StepAccess | None:
     """The same access, by its place within the step, of the same cell; None if there is none."""
     if number >= len(other.accesses):
         return None

@@ -98,6 +98,5 @@ def draw_progress(name: str) -> None:
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.progress(job.state.done or 0.0, text=f"{job.state.message} …")
     right.button(
-        "Cancel", icon=":material/stop:", key=f"{name}_cancel", width="stretch",
-        on_click=job.cancel,
-    )  # fmt: skip
+        "Cancel", icon=":material/stop:", key=f"{name}_cancel", width="stretch", on_click=job.cancel
+    )

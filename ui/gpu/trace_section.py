@@ -114,9 +114,7 @@ def _known(
     traces: tuple[Trace, ...], whole: Callable[[Trace], Trace], device: Device, key: str
 ) -> Traced:
     """The traces with what a recorded run of a GPU of the same name has."""
-    alike = [
-        run for run in recordings().runs if run.device.architecture == device.architecture
-    ]  # fmt: skip
+    alike = [run for run in recordings().runs if run.device.architecture == device.architecture]
     alike.sort(key=lambda run: run.device.name != device.name)
     same = alike[0] if alike and alike[0].device.name == device.name else None
     return Traced(

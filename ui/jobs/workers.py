@@ -216,9 +216,7 @@ class Workers(Executor):
         """Compute a function of some arguments, which are pickled."""
         call = functools.partial(function, *args, **kwargs)
         marked = function if isinstance(function, Marked) else Marked(function)
-        task = Task(
-            call, self._place(function, *args), marked.lane is not None, marked.is_ahead
-        )  # fmt: skip
+        task = Task(call, self._place(function, *args), marked.lane is not None, marked.is_ahead)
         task.future.progress_message = functools.partial(self._progress_message, task)
         task.future.stop = functools.partial(self._stop, task)
         self._events.put(functools.partial(self._waiting.append, task))

@@ -74,9 +74,7 @@ def _shared_array(view: View, step: Step, array: str, look: Look) -> tuple[dict[
     model, letters, palette = load_model(view), letters_for(look), PALETTES[look.theme]
     width, height = TALL if is_phone(look) else WIDE
     margin = Rectangle(letters.name, letters.name, width - letters.name, height - letters.name)
-    panel = ArraysPanel(
-        model, palette, letters, margin, ArrayReader(model), (MemorySpace.SHARED,)
-    )  # fmt: skip
+    panel = ArraysPanel(model, palette, letters, margin, ArrayReader(model), (MemorySpace.SHARED,))
     cells = next(
         (
             window.cells for window, content in panel.windows(step)

@@ -32,9 +32,7 @@ def find_frames(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[R
     drawn = list(_boxes(figure))
     frames = []
     for area in _areas(figure, look, mark, is_pair):
-        inner = [
-            box for box in drawn if area.contains(*_middle(box)) and not _encloses(box, area)
-        ]  # fmt: skip
+        inner = [box for box in drawn if area.contains(*_middle(box)) and not _encloses(box, area)]
         around = _around(inner) if inner else area
         above = LINE_EDGE if mark is Mark.LINE else EDGE
         frames.append(
@@ -74,12 +72,7 @@ def _current_line(figure: Figure, source: Rectangle, colour: str) -> Rectangle:
         for shape in figure["layout"]["shapes"]
         if shape["fillcolor"] == colour
         for box in _subpaths(shape["path"])
-    ] + [
-        box
-        for trace in figure["data"]
-        if trace.get("meta") == "values"
-        for box in _texts(trace)
-    ]  # fmt: skip
+    ] + [box for trace in figure["data"] if trace.get("meta") == "values" for box in _texts(trace)]
     inner = [box for box in boxes if source.contains(*_middle(box))]
     return _around(inner) if inner else source
 

@@ -215,7 +215,7 @@ def read_lesson(text: str, file: str) -> Lesson:
     lines = tuple(block.line for block in blocks[1:])
     return Lesson(
         name["name"], head.title, head.minutes, head.idea, head.session, tuple(parts), file, lines
-    )  # fmt: skip
+    )
 
 
 def _read_part(file: str, block: Block) -> Part:

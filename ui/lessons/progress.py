@@ -121,9 +121,7 @@ def write(progress: Progress) -> bytes:
         name: {"text": attempt.text, "solved": attempt.solved, "hints": attempt.hints}
         for name, attempt in progress.attempts.items()
     }
-    whole = {
-        "format": FORMAT, "exercises": attempts, "questions": sorted(progress.questions),
-    }  # fmt: skip
+    whole = {"format": FORMAT, "exercises": attempts, "questions": sorted(progress.questions)}
     return (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode()
 
 

@@ -132,7 +132,7 @@ class Drawing(Generic[One]):
             "clock": self.sheet.has_clock,
             "clock_height": self.sheet.clock_height,
             "moving": {"ink": self.palette.focus, "paper": self.palette.focus_fill},
-        }  # fmt: skip
+        }
         return {"data": self.static() + self.changing(first), "layout": layout | {"meta": meta}}
 
     def _frames(
@@ -228,9 +228,7 @@ def _layout(
     sheet: Sheet[One], palette: Palette, heading: str, shapes: list[Shape]
 ) -> dict[str, Any]:
     width, height = sheet.size
-    hidden = {
-        "visible": False, "fixedrange": True, "showgrid": False, "zeroline": False,
-    }  # fmt: skip
+    hidden = {"visible": False, "fixedrange": True, "showgrid": False, "zeroline": False}
     font = {"family": SANS, "color": palette.ink, "size": 13}
     return {
         "width": width,

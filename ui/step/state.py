@@ -60,9 +60,7 @@ class StepState:
     recent_addresses: list[tuple[dict[str, str], float]] = field(default_factory=list)
     # The what-ifs that the browser says have changed: what each was drawn with, and its words.
     what_ifs: dict[str, tuple[object, str]] = field(default_factory=dict)
-    new_explanation: str | None = (
-        None  # of an edit that was just switched on; "" for another change
-    )
+    new_explanation: str | None = None  # of an edit that was just switched on; "" of another change
     explanation: tuple[View | None, str] = None, ""  # the same, with its recording's key
     stopped: View | None = None  # the figure_key of the run that the visitor has stopped
     entered: dict[str, Any] = field(default_factory=dict)  # entered(), when the page was drawn

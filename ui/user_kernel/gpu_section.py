@@ -94,7 +94,7 @@ def _draw_start(
         return
     size = st.segmented_control(
         "Rows and columns of A, B and C", SIZES, default=SIZES[2], key="write_gpu_size"
-    )  # fmt: skip
+    )
     if press(
         st.button, "Compare with cuBLAS", "write_gpu_start", type="primary",
         icon=":material/play_arrow:", disabled=is_busy,

@@ -19,9 +19,8 @@ SMALL_KERNEL = re.compile(rf"(?<![^&]){user_kernel_link.PARAMETER}=(?P<name>[\w-
 class _SmallKernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     block: int  # threads; the grid is one block
-    arrays: dict[
-        str, tuple[str, str, Contents]
-    ]  # rows, columns and Contents, in the order of the parameters
+    # Rows, columns and Contents, in the order of the parameters.
+    arrays: dict[str, tuple[str, str, Contents]]
 
 
 @functools.cache
