@@ -173,6 +173,9 @@ def test_a_cell_of_a_picture_is_reached_and_picked_by_keys(visit: Open) -> None:
     box = page.locator(".st-key-question-threads_cell")
     cells = box.locator(".picker rect.cell")
     expect(cells).to_have_count(16)
+    unready = box.get_by_role("button", name="Answer", exact=True)
+    expect(unready).to_be_disabled()
+    expect(unready).not_to_have_css("color", "rgb(255, 255, 255)")  # on white
     assert cells.evaluate_all("all => all.filter((one) => one.tabIndex === 0).length") == 1
     cells.first.focus()
     for key in ("ArrowUp", "ArrowLeft", "ArrowDown", "ArrowRight", "ArrowRight"):

@@ -58,7 +58,7 @@ def draw_page() -> None:
     paper = PALETTES[browser_theme()].paper  # white on the dark theme's orange is too faint
     draw_style(
         read_web("page.css", "lesson.css") + css_charts_on_paper()
-        + f".stMain [data-testid^=stBaseButton-primary] {{ color: {paper}; }}"
+        + f".stMain [data-testid^=stBaseButton-primary]:enabled {{ color: {paper}; }}"
     )  # fmt: skip
     visit = restore_visit()
     lesson = draw_controls(visit)
