@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -314,6 +315,17 @@ def parts(ctype: CType, name: str = "", offset: int = 0) -> list[Part]:
             return [Part(name, ULONG, offset)]
         case Void():
             return []
+
+
+def struct_array(
+    struct: Struct, shape: tuple[int, ...], cells: Callable[[Scalar, tuple[int, ...]], Array]
+) -> Array:
+    """An array of structs, each of whose numbers has the cells that a function gives for a type."""
+    memory = np.zeros((math.prod(shape), struct.size), np.uint8)
+    for part in parts(struct):
+        numbers = cells(part.scalar, (len(memory), 1))
+        memory[:, part.offset : part.offset + part.scalar.size] = numbers.view(np.uint8)
+    return memory.reshape(-1).view(dtype_of(struct)).reshape(shape)
 
 
 def dtype_of(ctype: CType) -> np.dtype[Any]:

@@ -21,15 +21,16 @@ from simulator.machine.arithmetic import operation as rounded_operation
 from simulator.machine.closures import Closure, CompileCall, ExpressionCompiler
 from simulator.machine.group import Group
 from simulator.machine.masks import Mask
-from simulator.machine.warp_functions import lanes_read, reduce_lanes, register_of
+from simulator.machine.warp_functions import lanes_read, reduce_lanes, register_of, take_from
 from simulator.machine.warp_masks import (
     BITS,
     FULL,
     WarpMasks,
     active_bits,
+    alike,
     by_lane,
-    by_warp,
     count,
+    lanes_where,
     pack,
     unpack,
 )
@@ -173,30 +174,22 @@ def _vote(call: Call, compiler: ExpressionCompiler) -> Closure:
     """A bit for each rank that votes yes, or that has a lane's value; or whether all vote yes."""
     lanes, value = (compiler.compile(argument) for argument in call.arguments)
     masks = WarpMasks(call, compiler)
-    find = _lanes_alike if call.function == "cg::match_any" else _lanes_that_hold
+    matches = call.function == "cg::match_any"
 
     def vote(group: Group, mask: Mask) -> Any:
         members = group.spread(lanes(group, mask))
         masks.peers(group, mask, members)
-        found = find(group, group.spread(value(group, mask)))
+        values = group.spread(value(group, mask))
+        if matches:
+            found = by_lane(group, pack(alike(group, values)))
+        else:
+            found = lanes_where(group, values != 0)
         chosen = found & active_bits(group, mask) & members
         if call.function == "cg::all":  # a lane that has ended does not hold
             return (chosen == members).astype(np.int32)
         return _by_rank(members, chosen)
 
     return vote
-
-
-def _lanes_that_hold(group: Group, values: Array) -> Array:
-    """The lanes of each lane's warp whose value [lanes] is not 0, a bit each: uint32 [lanes]."""
-    return by_lane(group, pack(by_warp(group, values != 0, False)))
-
-
-def _lanes_alike(group: Group, values: Array) -> Array:
-    """The lanes of each lane's warp that have its value [lanes], a bit each: uint32 [lanes]."""
-    bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
-    table = by_warp(group, bits, 0)
-    return by_lane(group, pack(table[:, :, None] == table[:, None, :]))
 
 
 def _by_rank(members: Array, chosen: Array) -> Array:
@@ -237,7 +230,9 @@ class Shuffle:
 
         wanted is bool [lanes]; the others get their own value.
         """
-        return self.take(group, values, self.source(group, members, rank, there, wanted))
+        source = self.source(group, members, rank, there, wanted)
+        read: Array = take_from(group, values, source)
+        return read
 
     def source(
         self, group: Group, members: Array, rank: Array, there: Array, wanted: Array
@@ -246,12 +241,6 @@ class Shuffle:
         source = _lane_of_rank(members, np.where(wanted, rank, 0))
         source = np.where(wanted & (there != 0), source, group.warp_lanes)
         return np.where(self._masks.present(group, source), source, group.warp_lanes)
-
-    def take(self, group: Group, values: Array, source: Array) -> Array:
-        """The values [lanes] of some lanes, 0 to 31, of each lane's warp."""
-        table = by_warp(group, values, 0).reshape(-1)
-        read: Array = table[group.warp_numbers * WARP_SIZE + source]
-        return read
 
 
 def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
@@ -273,7 +262,7 @@ def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
         wanted = (other >= 0) & (other < size)
         source = shuffle.source(group, members, other, there, wanted)
         values = value(group, lanes_read(group, mask, source, variable))
-        return shuffle.take(group, group.spread(values), source)
+        return take_from(group, group.spread(values), source)
 
     return read
 

@@ -23,8 +23,10 @@ from simulator.machine.warp_masks import (
     FULL,
     WarpMasks,
     active_bits,
+    alike,
     by_lane,
     by_warp,
+    lanes_where,
     pack,
     unpack,
 )
@@ -127,8 +129,8 @@ def _vote(call: Call, compiler: ExpressionCompiler) -> Closure:
 
 def count_votes(group: Group, peers: Array | None, predicate: Any, name: str) -> Array:
     """What the vote `name` gives each lane of its peers' predicates."""
-    holds = by_warp(group, group.spread(predicate) != 0, False)
-    bits, joined = by_lane(group, pack(holds)), FULL if peers is None else peers
+    bits = lanes_where(group, group.spread(predicate) != 0)
+    joined = FULL if peers is None else peers
     match name:
         case "__any_sync":
             given: Array = (bits & joined != 0).astype(np.int32)
@@ -165,11 +167,8 @@ def _match(call: Call, compiler: ExpressionCompiler) -> Closure:
 
 def _matches(group: Group, peers: Array | None, value: Any) -> tuple[Array, Array]:
     """Which lanes have each lane's value, and which are joined: bool [warps, 32, 32]."""
-    values = group.spread(value)
-    bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
-    table = by_warp(group, bits, 0)
     joined = _joined(group, peers)
-    return (table[:, :, None] == table[:, None, :]) & joined, joined
+    return alike(group, group.spread(value)) & joined, joined
 
 
 def result_of(group: Group, name: str, peers: Array | None, values: Any) -> Any:

@@ -70,7 +70,20 @@ def count(bits: Any) -> Any:
 
 def active_bits(group: Group, mask: Mask) -> Array:
     """The active lanes of each lane's warp, a bit each: uint32 [lanes]."""
-    return by_lane(group, pack(by_warp(group, as_array(mask, group.lanes), False)))
+    return lanes_where(group, as_array(mask, group.lanes))
+
+
+def lanes_where(group: Group, holds: Array) -> Array:
+    """Of each lane those of its warp that hold (bool [lanes]), a bit each: uint32 [lanes]."""
+    return by_lane(group, pack(by_warp(group, holds, False)))
+
+
+def alike(group: Group, values: Array) -> Array:
+    """Which lanes of a warp have the bits of a lane's value [lanes]: bool [warps, 32, 32]."""
+    bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+    table = by_warp(group, bits, 0)
+    equal: Array = table[:, :, None] == table[:, None, :]
+    return equal
 
 
 class WarpMasks:
@@ -152,11 +165,9 @@ def find_arrival(group: Group, mask: Mask, named: Any, kinds: Array | None = Non
     if uniform:
         peers = names & active_bits(group, mask)
     else:  # lanes that arrive with the same mask
-        table, arrived = by_warp(group, names, 0), by_warp(group, active, False)
-        same = (table[:, :, None] == table[:, None, :]) & arrived[:, None, :]
+        same = alike(group, names) & by_warp(group, active, False)[:, None, :]
         if kinds is not None:
-            kind = by_warp(group, kinds, -1)
-            same &= kind[:, :, None] == kind[:, None, :]
+            same &= alike(group, kinds)
         peers = names & by_lane(group, pack(same))
     own = BITS[group.warp_lanes]
     peers = np.where(active, peers | own, np.uint32(0))

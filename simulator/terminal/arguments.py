@@ -18,7 +18,7 @@ from simulator.language.ctype import (
     Struct,
     convert,
     dtype_of,
-    parts,
+    struct_array,
 )
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.number_types import NUMBER_TYPES
@@ -88,11 +88,7 @@ def build_argument(
             return _random_cells(random, ENCODED[text.partition(":")[0]], shape)
         if dtype.names is None or struct is None:
             return random_numbers(random, dtype, shape)
-        cells = np.zeros((math.prod(shape), struct.size), np.uint8)
-        for part in parts(struct):
-            numbers = _random_cells(random, part.scalar, (len(cells), 1))
-            cells[:, part.offset : part.offset + part.scalar.size] = numbers.view(np.uint8)
-        return cells.reshape(-1).view(dtype).reshape(shape)
+        return struct_array(struct, shape, lambda kind, n: _random_cells(random, kind, n))
     number = re.fullmatch(rf"({TYPE_NAMES})=(\S+)", text)
     if number:
         kind = ENCODED.get(number[1])

@@ -22,7 +22,7 @@ from simulator.machine.observer import Access, AccessKind, Fault, Observer
 from simulator.machine.schedule import Schedule
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
 from simulator.verdict.launches import build_launch
-from simulator.verdict.parameters import atomic_parameters, byte_pitches, is_whole
+from simulator.verdict.parameters import atomic_parameters, byte_pitches, is_whole, numbers_of
 from simulator.verdict.strides import find_flags, find_strides
 
 ROOM = 2**21  # elements of each array
@@ -121,7 +121,7 @@ class Experiment:
                 self.sizes.append(one.name)
             elif isinstance(one.ctype, Scalar):
                 self._numbers[one.name] = next(floats, FLOATS[-1]) if one.ctype.is_float else "1"
-            elif not is_plain_array(one.ctype):
+            elif numbers_of(one.ctype) is None:
                 raise LaunchError(f"{one.name} is not an array of numbers.")
 
     def form(self, sizes: Sizes, grid: Dim3) -> LaunchForm:
@@ -179,13 +179,6 @@ class Experiment:
 def small_value(name: str, number: int = 0) -> int | None:
     """The first or second value of a size that is small by its name; None for any other."""
     return next((few[number] for pattern, few in SMALL if pattern.search(name)), None)
-
-
-def is_plain_array(ctype: object) -> bool:
-    """Whether it is a pointer to numbers or short vectors of them."""
-    target = ctype.target if isinstance(ctype, Pointer) else None
-    target = target.element if isinstance(target, Vector) else target
-    return isinstance(target, Scalar)
 
 
 def _length(ctype: Pointer) -> int:

@@ -27,8 +27,7 @@ from simulator.language.ctype import (
     Vector,
     Void,
     convert,
-    dtype_of,
-    parts,
+    struct_array,
 )
 from simulator.language.errors import LaunchError, shorten
 from simulator.language.number_types import numbers_held
@@ -264,19 +263,8 @@ def _filled(
     random: np.random.Generator,
 ) -> Array:
     """An array of numbers, or of structs, each of whose numbers is filled alike."""
-    if isinstance(element, Scalar):
-        return _cells(element, shape, contents, random)
-    cells = np.zeros((math.prod(shape), element.size), np.uint8)
-    for part in parts(element):
-        numbers = _cells(part.scalar, (len(cells), 1), contents, random)
-        cells[:, part.offset : part.offset + part.scalar.size] = numbers.view(np.uint8)
-    return cells.reshape(-1).view(dtype_of(element)).reshape(shape)
-
-
-def _cells(
-    element: Scalar, shape: tuple[int, ...], contents: Contents, random: np.random.Generator
-) -> Array:
-    """What memory holds of the numbers."""
+    if isinstance(element, Struct):
+        return struct_array(element, shape, lambda kind, n: _filled(kind, n, contents, random))
     numbers = convert(_numbers(element, shape, contents, random), element)
     return np.asarray(element.cells_of(numbers))
 

@@ -8,11 +8,11 @@ from simulator.language.ctype import Pointer
 from simulator.language.errors import LaunchError, SourceError
 from simulator.observers.written_parameters import written_parameters
 from simulator.sentences import verdicts
-from simulator.verdict.experiment import Run, Touches, is_plain_array
+from simulator.verdict.experiment import Run, Touches
 from simulator.verdict.fit import Fit, fits
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.mend import mend
-from simulator.verdict.parameters import Shape, recognise
+from simulator.verdict.parameters import Shape, numbers_of, recognise
 from simulator.verdict.repair import Repair
 from simulator.verdict.runs import Runs
 from simulator.verdict.sizes import Trial, trials
@@ -68,7 +68,7 @@ def _near(runs: Runs, planned: Trial) -> list[Fit]:
     """The tasks that most of the results agree with, or a single one in shape."""
     kernel, report, launch = runs.kernel, runs.report, runs.launch
     pointers = [one.ctype for one in kernel.parameters if isinstance(one.ctype, Pointer)]
-    if report is None or launch is None or not all(map(is_plain_array, pointers)):
+    if report is None or launch is None or None in map(numbers_of, pointers):
         return []
     touches = Touches()
     touches.cells = {name: int(np.size(array)) for name, array in report.arrays.items()}

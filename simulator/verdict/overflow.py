@@ -52,11 +52,12 @@ def _products(kernel: Kernel) -> Iterator[tuple[str, Binary]]:
     for index in indices:
         variable = root_variable(index)
         for one in subexpressions(index.index):
-            if variable and isinstance(one, Binary) and one.operator == "*" and _is_int(one):
+            if variable and isinstance(one, Binary) and one.operator == "*" and is_int(one):
                 yield variable.name, one
 
 
-def _is_int(one: Binary) -> bool:
+def is_int(one: Binary) -> bool:
+    """Whether a product is computed with 32 bits."""
     return isinstance(one.ctype, Scalar) and not one.ctype.is_float and one.ctype.size == 4
 
 

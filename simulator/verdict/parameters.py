@@ -178,28 +178,35 @@ def _sizes(kernel: Kernel) -> list[str]:
             if is_whole(one.ctype) and one.ctype.size > 1 and one.name not in flags]  # fmt: skip
 
 
-def _numbers(variable: Variable) -> CType | None:
+def numbers_of(ctype: CType) -> Scalar | None:
     """The type of the numbers that a pointer's array holds; None for structs and pointers."""
-    target = variable.ctype.target if isinstance(variable.ctype, Pointer) else None
+    target = ctype.target if isinstance(ctype, Pointer) else None
     target = target.element if isinstance(target, Vector) else target
     return target if isinstance(target, Scalar) else None
 
 
 def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
     """The arrays that are read, in order, and after them the one that is written; else None."""
-    pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
-    written = written_parameters(kernel)
-    results = [one for one in pointers if one.name in written]
-    if not results or results == pointers:  # nothing is stored, or a pointer copied: by custom
-        results = pointers[-1:]  # it is the last
-    read = [one for one in pointers if one not in results]
-    types = {_numbers(one) for one in read}
+    read, results = _read_and_written(kernel)
+    if not read or not results:  # nothing is stored, or a pointer copied: by custom it is the last
+        pointers = read or results
+        read, results = pointers[:-1], pointers[-1:]
+    types = {numbers_of(one.ctype) for one in read}
     if len(results) != 1 or len(read) != inputs or len(types) != 1 or None in types:
         return None
-    of_result = _numbers(
-        results[0]
-    )  # of an encoded number no bound is known to which it is rounded
-    return [one.name for one in (*read, *results)] if isinstance(of_result, Scalar) else None
+    if numbers_of(results[0].ctype) is None:
+        return None
+    return [one.name for one in (*read, *results)]
+
+
+def _read_and_written(kernel: Kernel) -> tuple[list[Variable], list[Variable]]:
+    """The pointers whose arrays are only read, and those through which something is stored."""
+    pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
+    written = written_parameters(kernel)
+    return (
+        [one for one in pointers if one.name not in written],
+        [one for one in pointers if one.name in written],
+    )
 
 
 def _product(kernel: Kernel) -> Shape | None:
@@ -325,14 +332,11 @@ def _arrays_of_blas(kernel: Kernel) -> list[str] | None:
     """A, B, the result and C of D = alpha A B + beta C; else None."""
     if BETA not in dict(_factors(kernel, TASKS[PRODUCT])):
         return None
-    pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
-    written = written_parameters(kernel)
-    results = [one for one in pointers if one.name in written]
-    read = [one for one in pointers if one.name not in written]
+    read, results = _read_and_written(kernel)
     if len(read) != 3 or len(results) != 1:
         return None
-    A, B, C, D = (_numbers(one) for one in (*read, *results))
-    is_such = A is not None and A == B and isinstance(D, Scalar) and C == D
+    A, B, C, D = (numbers_of(one.ctype) for one in (*read, *results))
+    is_such = A is not None and A == B and D is not None and C == D
     return [read[0].name, read[1].name, results[0].name, read[2].name] if is_such else None
 
 
@@ -548,7 +552,7 @@ def atomic_parameters(kernel: Kernel) -> set[str]:
         found |= {
             one.name
             for one in kernel.parameters
-            if (ctype := _numbers(one)) is not None and is_whole(ctype)
+            if (ctype := numbers_of(one.ctype)) is not None and is_whole(ctype)
         }
     return found
 

@@ -47,9 +47,10 @@ from simulator.observers.hazards.findings import Hazard
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.observers.written_parameters import root_variable
 from simulator.sentences import changes
+from simulator.size_expression import rounded_up
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import build_without_arrays, known_values
-from simulator.verdict.overflow import first_too_large, text_at
+from simulator.verdict.overflow import first_too_large, is_int, text_at
 
 SECONDS = 5.0  # of a processor, for all changes together
 MOST = 60  # changes that are tried
@@ -149,6 +150,11 @@ class _Text:
     def _expressions(self) -> Iterator[Expression]:
         return expressions_within(self._kernel.body)
 
+    def _binaries(self, *operators: str) -> Iterator[Binary]:
+        for one in self._expressions():
+            if isinstance(one, Binary) and one.operator in operators:
+                yield one
+
     # Races ----------------------------------------------------------------------------------------
 
     def atomics(self, races: Sequence[Hazard]) -> Iterator[Repair]:
@@ -160,8 +166,7 @@ class _Text:
             one = strip_casts(statement.expression)
             amount = ""
             if isinstance(one, Increment):
-                amount = "1"
-                target = one.lvalue
+                amount, target = "1", one.lvalue
             elif isinstance(one, Assign) and one.operator == "+":
                 amount, target = self._text(one.value.span), one.lvalue
             elif isinstance(one, Assign) and one.operator == "":
@@ -255,21 +260,17 @@ class _Text:
 
     def rounded_up(self) -> Iterator[Repair]:
         """A quotient of a size that is rounded up."""
-        for one in self._expressions():
-            if not isinstance(one, Binary) or one.operator != "/":
-                continue
+        for one in self._binaries("/"):
             left, right = self._text(one.left.span), self._text(one.right.span)
             if left in self._sizes and right:
-                change = f"({left} + {right} - 1) / {right}"
+                change = rounded_up(left, right)
                 yield Repair(
                     *changes.round_up(change, left, right, one.span.line), (Fix(one.span, change),)
                 )
 
     def compared(self) -> Iterator[Repair]:
         """Another size, or another comparison, in a guard."""
-        for one in self._expressions():
-            if not isinstance(one, Binary) or one.operator not in COMPARISONS:
-                continue
+        for one in self._binaries(*COMPARISONS):
             left, right = self._text(one.left.span), self._text(one.right.span)
             if not left or not right or not {left, right} & set(self._sizes):
                 continue
@@ -287,9 +288,7 @@ class _Text:
 
     def sizes(self) -> Iterator[Repair]:
         """Another size in an index."""
-        for one in self._expressions():
-            if not isinstance(one, Binary) or one.operator not in ("*", "%", "/"):
-                continue
+        for one in self._binaries("*", "%", "/"):
             for side in (one.left, one.right):
                 was = self._text(side.span)
                 if was not in self._sizes:
@@ -334,9 +333,7 @@ class _Text:
 
     def last_warp(self) -> Iterator[Repair]:
         """A number of warps that is rounded up."""
-        for one in self._expressions():
-            if not isinstance(one, Binary) or one.operator not in ("/", ">>"):
-                continue
+        for one in self._binaries("/", ">>"):
             by = strip_casts(one.right)
             is_warp = isinstance(by, Literal) and by.value == (32 if one.operator == "/" else 5)
             left = self._text(one.left.span)
@@ -349,13 +346,11 @@ class _Text:
         """A product of whole numbers with 64 bits."""
         if not any("element -" in one.message for one in outside):
             return
-        for one in self._expressions():
-            if isinstance(one, Binary) and one.operator == "*" and self._text(one.span):
-                ctype = one.ctype
-                if isinstance(ctype, Scalar) and not ctype.is_float and ctype.size == 4:
-                    left, right = self._text(one.left.span), self._text(one.right.span)
-                    words = changes.widen(left, right, one.span.line, self._passes_at(one))
-                    yield Repair(*words, (Fix(one.span, f"(long long){left} * {right}"),))
+        for one in self._binaries("*"):
+            if is_int(one) and self._text(one.span):
+                left, right = self._text(one.left.span), self._text(one.right.span)
+                words = changes.widen(left, right, one.span.line, self._passes_at(one))
+                yield Repair(*words, (Fix(one.span, f"(long long){left} * {right}"),))
 
     def _passes_at(self, product: Binary) -> tuple[str, int] | None:
         """A factor, and its first value at which a product is too large for an int, if known."""
