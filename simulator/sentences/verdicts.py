@@ -9,7 +9,7 @@ from simulator.machine.observer import AccessKind
 from simulator.number_format import format_number
 from simulator.observers.hazards.findings import Number
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
-from simulator.sentences.hazards import VERBS
+from simulator.sentences.hazards import VERBS, barrier_between
 
 # Sizes --------------------------------------------------------------------------------------------
 
@@ -274,20 +274,23 @@ NEXT_STEPS: Mapping[HazardKind, str] = {
 }
 GUARD_EDGE = "Guard the edge, where the tile does not divide the size"
 SEPARATE_BLOCKS = (
-    "Blocks run in no fixed order: let them write to another array, or do what comes after in a "
+    "Blocks run in no fixed order: let them write to another array, or do the next step in a "
     "second launch"
 )
 
 
-def put_barrier(first: int, second: int) -> str:
+def put_barrier(first: int, second: int, within_warp: bool) -> str:
     """What to do about a race in shared memory, by the lines of its accesses."""
-    where = f"lines {first} and {second}" if first != second else f"the accesses of line {first}"
-    return f"Put a __syncthreads() between {where}"
+    barrier = barrier_between(within_warp)
+    if first != second:
+        return f"Put a {barrier} between lines {first} and {second}"
+    return f"Put a {barrier} between the two accesses of line {first}"
 
 
 def hazard(advice: str, message: str, found: Mapping[str, int]) -> str:
     """What to do about a hazard, and at which size it shows, if it has one."""
-    return f"{advice}: {message}{f' Seen at {size_text(found)}.' if found else ''}"
+    said = f"{message[0].upper()}{message[1:]}"
+    return f"{advice}. {said}{f' Seen at {size_text(found)}.' if found else ''}"
 
 
 def computes_instead(title: str, task: str) -> str:
@@ -311,16 +314,28 @@ def asks_for_cells(arrays: Sequence[str]) -> str:
 SQUARE = "Right where its grid is square, which the order of its blocks requires."
 
 
-def whole_tiles(tiles: Mapping[str, int], lines: Sequence[int]) -> str:
-    """A kernel that is right where its tiles divide its sizes, and the lines to guard."""
+def whole_tiles(
+    tiles: Mapping[str, int],
+    lines: Sequence[int],
+    rounded: Sequence[tuple[int, str]] = (),
+    is_padded: bool = False,
+) -> str:
+    """A kernel that is right where its tiles divide its sizes, and what any size needs.
+
+    That is a guard for lines, quotients (each by line and text) rounded up, and, where is_padded,
+    0 in a shared tile past the edges.
+    """
     by_tile: dict[int, list[str]] = {}
     for name, tile in tiles.items():
         by_tile.setdefault(tile, []).append(name)
     divides = ", and ".join(f"{tile} divides {joined(names)}" for tile, names in by_tile.items())
-    guard = "its accesses"
-    if lines:
-        guard = f"line{'s' * (len(lines) > 1)} {joined([str(line) for line in lines])}"
-    return f"Right where {divides}; guard {guard} so that any size works."
+    needs = [f"round {quotient} up on line {line}" for line, quotient in rounded]
+    guarded = f"line{'s' * (len(lines) > 1)} {joined([str(line) for line in lines])}"
+    needs.append(f"guard {guarded if lines else 'its accesses'}")
+    if is_padded:
+        needs.append("let a tile hold 0 past the edges")
+    before = ", ".join(needs[:-1]) + (", and " if len(needs) > 2 else " and ")
+    return f"Right where {divides}. For other sizes {before if len(needs) > 1 else ''}{needs[-1]}."
 
 
 def whole_vectors(length: int, flags: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ def next_step(
     found_at = [one.sizes for one in hazards]
     first = next((one for one in checks if one in faulty or one.sizes in found_at), None)
     if hazards and first is not None and first.sizes in found_at:
-        return _hazard(min(hazards, key=lambda one: MENDED.index(one.hazard.kind)))
+        return _hazard(min(hazards, key=_precedence))
     if faulty:
         return _wrong(checks, faulty)
     if state is State.UNCHECKED:
@@ -52,6 +52,11 @@ def next_step(
     left = sum(one.state is CheckState.SKIPPED for one in checks)
     advice = _cost(costliest) or _intensity(rows) or _occupancy(fits)
     return verdicts.right_at(title, right, left, advice)
+
+
+def _precedence(found: FoundHazard) -> tuple[int, bool]:
+    """What is mended first is least: of races those between warps, whose barrier mends others."""
+    return MENDED.index(found.hazard.kind), found.hazard.example.within_warp
 
 
 def _hazard(found: FoundHazard) -> str:
@@ -63,7 +68,7 @@ def _hazard(found: FoundHazard) -> str:
     if hazard.kind in RACES and example.other_block != example.block:
         advice = verdicts.SEPARATE_BLOCKS
     if hazard.kind in RACES and hazard.space is MemorySpace.SHARED:
-        advice = verdicts.put_barrier(hazard.lines[0], hazard.lines[-1])
+        advice = verdicts.put_barrier(hazard.lines[0], hazard.lines[-1], example.within_warp)
     return verdicts.hazard(advice, hazard.message, dict(found.sizes))
 
 

@@ -16,6 +16,8 @@ from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.sentences import verdicts
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.parameters import axes_used, vector_length
+from simulator.verdict.places import lines_of_accesses
+from simulator.verdict.repair import rounded_down
 from simulator.verdict.strides import find_flags
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck
 
@@ -45,9 +47,13 @@ def limit(
         all(one.is_ragged for one in failed)
         and all(one.only_ragged for one in hazards)
         and not all(one.is_ragged for one in right)
-        and (not has_guard(kernel, form) or _only_drops(failed, hazards))
     ):
-        return verdicts.whole_tiles(tiles, _lines_to_guard(failed, hazards))
+        if not has_guard(kernel, form):
+            lines = lines_of_accesses(kernel, {what for _, what in form.roles})
+            is_padded = "K" in tiles and bool(kernel.shared)
+            return verdicts.whole_tiles(tiles, lines, rounded_down(kernel, form), is_padded)
+        if _only_drops(failed, hazards):
+            return verdicts.whole_tiles(tiles, _lines_to_guard(hazards))
     length = vector_length(kernel)
     if length > 1 and (
         all(any(size % length for _, size in sizes) for sizes in at)
@@ -103,8 +109,6 @@ def _names(expression: Binary) -> set[str]:
     }
 
 
-def _lines_to_guard(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> list[int]:
-    """Where to compare with the sizes, so that it takes any: [] where no line shows it."""
-    lines = sorted({line for one in hazards if one.hazard.kind is HazardKind.OUT_OF_BOUNDS
-                    for line in one.hazard.lines})  # fmt: skip
-    return lines or [one.wrong.line for one in failed if one.wrong and one.wrong.line][:1]
+def _lines_to_guard(hazards: Sequence[FoundHazard]) -> list[int]:
+    """Which lines access what is outside an array."""
+    return sorted({line for one in hazards for line in one.hazard.lines})

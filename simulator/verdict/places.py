@@ -8,7 +8,7 @@ that is no fault of the kernel.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from simulator.language.ctype import ArrayOf, Pointer
@@ -28,7 +28,14 @@ from simulator.language.tree import (
     Name,
     Variable,
 )
-from simulator.language.visit import expressions_of, in_register, sources_of, subexpressions, walk
+from simulator.language.visit import (
+    expressions_of,
+    expressions_within,
+    in_register,
+    sources_of,
+    subexpressions,
+    walk,
+)
 from simulator.observers.hazards.findings import Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.observers.written_parameters import root_variable
@@ -113,6 +120,18 @@ def find_places(kernel: Kernel) -> Places:
                     arrays = frozenset(of.name for of, _ in reached if _is_array(of))
                     accesses.append(Place(one.span.line, arrays, picked))
     return Places(tuple(accesses), bounds)
+
+
+def lines_of_accesses(kernel: Kernel, arrays: Collection[str]) -> list[int]:
+    """The lines that read or write the arrays of parameters, by their names."""
+    origins = _origins(kernel)
+    found: set[int] = set()
+    for one in expressions_within(kernel.body):
+        if isinstance(one, Index | Dereference):
+            base = one.base if isinstance(one, Index) else one.pointer
+            if any(of.name in arrays for of, _ in sources_of(origins, _values(base))):
+                found.add(one.span.line)
+    return sorted(found)
 
 
 def _origins(kernel: Kernel) -> dict[Origin, set[Origin]]:

@@ -130,6 +130,12 @@ def first_that_mends(changes: Iterator[Repair], mends: Callable[[Repair], bool])
     return None
 
 
+def rounded_down(kernel: Kernel, form: LaunchForm) -> list[tuple[int, str]]:
+    """The quotients of sizes that a kernel rounds down, by line and text."""
+    found = (fix.span for one in _Text(kernel, form).rounded_up() for fix in one.fixes)
+    return [(span.line, text_at(kernel, span)) for span in found]
+
+
 class _Text:
     """A kernel's source, and the changes of it."""
 

@@ -102,7 +102,7 @@ def test_a_kernel_that_asks_for_whole_tiles(
     text = BARE.replace("2 * x[i] + x[i]", "x[i]")
     code, out, _ = run(tmp_path, capsys, text, "--verdict")
     assert (code, out.split("\n")[:2]) == (
-        0, ["k: limited", "Right where 64 divides n; guard line 1 so that any size works."]
+        0, ["k: limited", "Right where 64 divides n. For other sizes guard line 1."]
     )  # fmt: skip
     assert run(tmp_path, capsys, text, "--verdict", "--strict")[0] == 1
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from simulator import LaunchError, catalogue, compile_kernel
+from simulator.exercises.exercise import exercises
 from simulator.language.tree import MemorySpace
 from simulator.observers.hazards.findings import Example, Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
@@ -125,6 +126,16 @@ def test_other_names_and_another_order_of_parameters() -> None:
     assert verdict.state is State.RIGHT, verdict.next_step
 
 
+def test_what_a_kernel_of_whole_tiles_needs_for_other_sizes() -> None:
+    """Guards alone are not enough: the last tile of K is left out."""
+    verdict = judged(exercises()["ragged_edge"].start, "product")
+    assert verdict.state is State.LIMITED
+    assert verdict.next_step == (
+        "Right where 16 divides M, N and K. For other sizes round K / TILE up on line 14, guard "
+        "lines 15, 16 and 24, and let a tile hold 0 past the edges."
+    )
+
+
 BARRIER = "        __syncthreads();\n\n        for"
 GUARD = "    if (row < M && col < N)\n"
 
@@ -140,7 +151,7 @@ GUARD = "    if (row < M && col < N)\n"
         (GUARD, "", State.HAZARD,
          ["Guard line 30: `if (row < M && col < N)`."]),
         ("a_col < K ?", "true ?", State.LIMITED,
-         ["Right where 4 divides M, N and K; guard line 21 so that any size works."]),
+         ["Right where 4 divides M, N and K. For other sizes guard line 21."]),
         ("Bs[k][tx]", "Bs[tx][k]", State.WRONG,
          ["Wrong at M = 8, N = 8, K = 8: C[0][0] is 107, and should be 178.",
           "63 of 64 cells are wrong, with the warps in ascending order.",
@@ -156,7 +167,7 @@ GUARD = "    if (row < M && col < N)\n"
         ("A[row * K + a_col]", "A[row * N + a_col]", State.HAZARD,  # of A, at a later size
          ["Write K instead of N in `row * N` on line 21."]),
         ("        __syncthreads();\n\n", "        if (row < M) __syncthreads();\n\n", State.HAZARD,
-         ["Let all threads of a block reach the barrier: line 23"]),
+         ["Let all threads of a block reach the barrier. Line 23"]),
     ],
 )  # fmt: skip
 def test_faulty_kernels(old: str, new: str, state: State, sentences: list[str]) -> None:
