@@ -99,7 +99,7 @@ def build_report(
         notes=(
             *map(shorten, unset_constants(kernel, launch)), *_clock_note(kernel),
             *_shared_note(kernel), *_lock_note(kernel, launch),
-            *findings.notes.values(),
+            *findings.all_notes(),
         ),
     )  # fmt: skip
 

@@ -66,7 +66,12 @@ def race(
 
 def of_threads(within_warp: bool) -> str:
     """Why the order of two accesses of one block is not certain."""
-    return f", with no {'__syncwarp' if within_warp else '__syncthreads'}() between them"
+    return f", with no {barrier_between(within_warp)} between them"
+
+
+def barrier_between(within_warp: bool) -> str:
+    """The least barrier that orders two accesses of one block."""
+    return f"{'__syncwarp' if within_warp else '__syncthreads'}()"
 
 
 def fault(found: Fault, lane: int) -> str:
@@ -83,8 +88,10 @@ def fault(found: Fault, lane: int) -> str:
         said = f"{does} what a null pointer (nullptr) points to; the access is dropped."
     else:
         declared = format_cell(buffer.name, buffer.shape)
+        first, last = offset // size, (offset + found.width - 1) // size
+        elements = f"element {first}" if first == last else f"elements {first} to {last}"
         said = (
-            f"{does} element {offset // size} of {buffer.name}, an array of {buffer.size // size} "
+            f"{does} {elements} of {buffer.name}, an array of {buffer.size // size} "
             f"({buffer.element} {declared}); the access is dropped."
         )
     if buffer.dynamic:
@@ -112,8 +119,8 @@ def warp_fault(found: WarpFault, lane: int) -> str:
             )
         case Reason.ABSENT_SOURCE:
             return (
-                f"{who} takes the value of lane {other} by {function}, and that lane does not take "
-                "part: the value is undefined."
+                f"{who} takes the value of lane {other} with {function}, and that lane does not "
+                "take part: the value is undefined."
             )
 
 
@@ -176,15 +183,18 @@ def ended_threads(barrier: Barrier, block: Dim3, launch: Launch, ended: int) -> 
 def same_value(
     lines: tuple[int, int], cell: str, places: Sequence[tuple[Dim3, Dim3]], launch: Launch
 ) -> str:
-    """A note on two threads, each by block and thread, that store the same value in one cell."""
-    numbers = " and ".join(str(line) for line in sorted(set(lines)))
+    """A note on two threads, each by block and thread, that store the same value in one cell.
+
+    lines, which may be one, are in ascending order.
+    """
+    numbers = " and ".join(map(str, dict.fromkeys(lines)))
     threads = " and ".join(
         f"{format_index(thread, launch.block)} of block {format_index(block, launch.grid)}"
         for block, thread in places
     )
     return (
         f"{'line' if lines[0] == lines[1] else 'lines'} {numbers}: threads {threads} store the "
-        f"same value in {cell} in no certain order; the value is the same whichever is last."
+        f"same value in {cell} in no fixed order, so the result does not depend on that order."
     )
 
 
@@ -193,9 +203,14 @@ def first_hazards(count: int) -> str:
     return f"Of the hazards the first {count} are shown."
 
 
-def other_read(thread: str, value: float | str, reference: float | str, line: int) -> str:
-    """What a thread reads in one order of the warps, and in the reference order."""
-    return f"thread {thread} reads {_number(value)} instead of {_number(reference)} at line {line}"
+def other_read(
+    thread: str, cell: str, value: float | str, reference: float | str, line: int
+) -> str:
+    """What a thread reads in a cell in one order of the warps, and in the reference order."""
+    return (
+        f"thread {thread} reads {_number(value)} in {cell} instead of {_number(reference)} on line "
+        f"{line}"
+    )
 
 
 def other_result(cell: str, value: float | str, reference: float | str) -> str:
@@ -203,13 +218,17 @@ def other_result(cell: str, value: float | str, reference: float | str) -> str:
     return f"{cell} becomes {_number(value)} instead of {_number(reference)}"
 
 
-def witness(order: str, against: str, differences: Sequence[str]) -> str:
-    """What is different with one order of the warps or blocks from another."""
+def witness(order: str, against: str, differences: Sequence[str], is_one_chain: bool = True) -> str:
+    """What is different with one order of the warps or blocks from another.
+
+    is_one_chain: the second of two differences is a direct effect of the first.
+    """
     said = ORDERS.get(order, order)
     if order.startswith(Schedule.RANDOM):
         said = f"the warps in random order (seed {order.rpartition(' ')[2]})"
     end = "" if against == Schedule.LOCKSTEP else ", which it has in the opposite order"
-    return f"With {said}, {', and '.join(differences)}{end}."
+    link = ", and " if is_one_chain else "; among the results, "
+    return f"With {said}, {link.join(differences)}{end}."
 
 
 def _thread(line: int, block: Dim3, thread: Dim3, launch: Launch) -> str:

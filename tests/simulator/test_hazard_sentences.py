@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from simulator.launch import format_index
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.sentences.hazards import other_read, other_result, witness
 from simulator.sentences.verdicts import NEXT_STEPS
+from tests.simulator.launches import run_text
 
-READ = other_read("(3, 1)", 8, 1, 9)
+READ = other_read("(3, 1)", "As[1][3]", 8, 1, 9)
 OUTPUT = other_result("C[0][3]", -2.5, 7.0)
 
 
@@ -17,10 +19,11 @@ OUTPUT = other_result("C[0][3]", -2.5, 7.0)
     ("order", "against", "differences", "sentence"),
     [
         ("ascending", "lockstep", [READ, OUTPUT],
-         "With the warps in ascending order, thread (3, 1) reads 8 instead of 1 at line 9, and "
-         "C[0][3] becomes -2.5 instead of 7."),
+         "With the warps in ascending order, thread (3, 1) reads 8 in As[1][3] instead of 1 on "
+         "line 9, and C[0][3] becomes -2.5 instead of 7."),
         ("descending", "lockstep", [READ],
-         "With the warps in descending order, thread (3, 1) reads 8 instead of 1 at line 9."),
+         "With the warps in descending order, thread (3, 1) reads 8 in As[1][3] instead of 1 on "
+         "line 9."),
         ("random, seed 3", "lockstep", [OUTPUT],
          "With the warps in random order (seed 3), C[0][3] becomes -2.5 instead of 7."),
         ("block (1, 0) before block (0, 0)", "block (0, 0) before block (1, 0)",
@@ -43,3 +46,12 @@ def test_an_index_has_a_z_where_there_is_depth() -> None:
     assert format_index(None, (4, 4, 1)) == "(?)"
     assert format_index((1, 0, 0), (4, 1, 1)) == "(1, 0)"
     assert format_index((1, 2, 0), (4, 4, 2)) == "(1, 2, 0)"
+
+
+def test_a_wide_access_across_the_end_of_its_array_is_said_whole() -> None:
+    text = """__global__ void k(const float* in, float4* out) {
+        out[threadIdx.x] = ((const float4*)in)[threadIdx.x];
+    }"""
+    arrays = {"in": np.zeros(126, np.float32), "out": np.zeros((32, 4), np.float32)}
+    [hazard] = run_text(text, **arrays).hazards
+    assert "reads elements 124 to 127 of in, an array of 126 (float in[126])" in hazard.message

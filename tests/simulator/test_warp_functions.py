@@ -197,7 +197,7 @@ WRONG: dict[str, tuple[str, list[tuple[str, int, str]]]] = {
     ),
     "a lane that has ended": (
         "if (i >= 30) return; v += __shfl_down_sync(0xffffffff, v, 1); x[i] = v;",
-        [("absent-lane", 29, "the value of lane 30 by __shfl_down_sync")],
+        [("absent-lane", 29, "the value of lane 30 with __shfl_down_sync")],
     ),
     "a lane outside the mask": (
         "if (i < 8) x[i] = __shfl_sync(0xff, v, 8);",
@@ -398,7 +398,7 @@ def test_a_step_tells_what_a_lane_got() -> None:
     recording = record(kernel, launch)
     step = next(s for s in recording.steps if "w" in s.registers)
     assert step.registers["w"].tolist() == [*range(10, 160, 5), 150, 155]
-    assert narrate.values(recording, step, 1)[0] == "w = __shfl_down_sync(4294967295, 5, 2) = 15"
+    assert narrate.values(recording, step, 1)[0] == "w = __shfl_down_sync(0xffffffff, 5, 2) = 15"
 
 
 def test_only_lanes_that_are_read_from_need_a_value() -> None:

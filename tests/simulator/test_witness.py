@@ -126,3 +126,36 @@ def test_an_order_that_never_ends_is_passed_over(monkeypatch: pytest.MonkeyPatch
     report = run_text(text, block=64, x=np.zeros(1, np.int32))
     assert report.hazards
     assert report.arrays["x"][0] == 0
+
+
+HISTOGRAM = """__global__ void k(const int* in, int* bins) {
+    bins[in[threadIdx.x]]++;
+}"""
+
+
+def test_a_result_beside_a_read_is_of_the_cell_that_was_read() -> None:
+    digits = np.random.default_rng(3).integers(0, 8, 64, np.int32)
+    report = run_text(HISTOGRAM, **{"in": digits}, block=64, bins=np.zeros(8, np.int32))
+    races = [hazard for hazard in report.hazards if hazard.kind == "write-after-read"]
+    [said] = [hazard.witness.sentence for hazard in races if hazard.witness is not None]
+    found = re.search(r"reads \d+ in (bins\[\d\]) instead of \d+ on line 2, and (\S+)", said)
+    assert found, said
+    assert found[1] == found[2]
+    assert f" reads {found[1]}," in races[0].message
+    assert not report.notes, "an update is lost: that the values are the same says nothing"
+
+
+def test_a_witness_is_of_its_own_race() -> None:
+    text = """__global__ void k(float* x) {
+    __shared__ float s[66];
+    int t = threadIdx.x;
+    if (t < 2) s[t] = 1;
+    s[t + 2] = 2;
+    x[t] = s[t] + s[t + 1] + s[t + 2];
+}"""
+    report = run_text(text, block=64, x=np.zeros(64, np.float32))
+    shown = {hazard.lines: hazard.witness for hazard in report.hazards}
+    assert shown.keys() == {(4, 6), (5, 6)}
+    assert shown[4, 6] is None, "the race of lines 4 and 6 is within a warp"
+    assert shown[5, 6] is not None
+    assert re.search(r"thread \(32, 0\) reads 0 in s\[3[23]\] instead of 2", shown[5, 6].sentence)

@@ -283,7 +283,8 @@ def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
 def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
     app = opened({"M": "16", "N": "16", "K": "16", "TILE": "8", "edits": edit})
     said = sentence(app)
-    found = re.search(r"thread \((\d), (\d)\) reads (\d+) instead of (\d+) at line (\d+)", said)
+    pattern = r"thread \((\d), (\d)\) reads (\d+) in \S+ instead of (\d+) on line (\d+)"
+    found = re.search(pattern, said)
     assert found
     app.button(key="show_hazard").click().run()
     view = sound(app)

@@ -12,7 +12,8 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import Dim3, format_cell
 from simulator.machine.buffers import Buffer
 from simulator.machine.group import Group
-from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.machine.observer import AccessKind
+from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.sentences import hazards
 
 Number = float | str  # a value; its name ("nan", "inf", "-inf") where it is not finite
@@ -80,6 +81,8 @@ class Findings:
 
     hazards: dict[Any, Hazard] = field(default_factory=dict)
     notes: dict[Any, str] = field(default_factory=dict)  # sentences on what is no fault
+    # On stores of the same value, by their lines and the array.
+    same_values: dict[tuple[tuple[int, int], str], str] = field(default_factory=dict)
 
     def takes(self, key: Any) -> bool:
         """Whether a hazard of this key is kept; a note says that not all are."""
@@ -116,12 +119,29 @@ class Findings:
         """Add a sentence, unless there is one for this key."""
         self.notes.setdefault(key, shorten(sentence))
 
+    def all_notes(self) -> tuple[str, ...]:
+        """All notes; of stores of the same value only those that no value of the array led to.
+
+        Threads that add 1 to what they all read store the same value too, and updates are lost.
+        """
+        raced = {
+            (line, one.array) for one in self.hazards.values()
+            if AccessKind.LOAD in RACES.get(one.kind, ()) for line in one.lines
+        }  # fmt: skip
+        same = (
+            sentence for (lines, array), sentence in self.same_values.items()
+            if raced.isdisjoint((line, array) for line in lines)
+        )  # fmt: skip
+        return (*self.notes.values(), *same)
+
     def add_later(self, later: Findings) -> None:
         """Add what was found after all of this."""
         for key, hazard in later.hazards.items():
             self.add(key, hazard)
         for key, sentence in later.notes.items():
             self.note(key, sentence)
+        for same, sentence in later.same_values.items():
+            self.same_values.setdefault(same, sentence)
 
 
 def loop_iterations(group: Group) -> tuple[int, ...]:

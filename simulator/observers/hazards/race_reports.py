@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from simulator.language.ctype import Array
+from simulator.language.errors import shorten
 from simulator.launch import Dim3, Launch, unravel
 from simulator.machine.observer import Access, AccessKind
 from simulator.observers.cell_accesses import CellAccesses
@@ -75,15 +76,16 @@ class RaceReports:
     def note_same_value(self, accesses: CellAccesses, number: int) -> None:
         """Note that an access (its number) stores what another thread has stored in its cell."""
         access, cell = accesses.access, int(accesses.cells[number])
-        lines = (int(accesses.shadow.line[cell]), access.lvalue.span.line)
-        key = ("same value", *sorted(lines), access.buffer.name)
-        if key in self._findings.notes:
+        first, second = sorted((int(accesses.shadow.line[cell]), access.lvalue.span.line))
+        key = (first, second), access.buffer.name
+        if key in self._findings.same_values:
             return
         launch = access.group.launch
         writers = (int(accesses.shadow.writer[cell]), int(accesses.threads[number]))
         name = name_cell(access.buffer, cell_index(access.buffer, cell))
         places = [_block_and_thread(writer, launch) for writer in writers]
-        self._findings.note(key, hazards.same_value(lines, name, places, launch))
+        said = hazards.same_value((first, second), name, places, launch)
+        self._findings.same_values[key] = shorten(said)
 
     def with_reader_block(
         self, access: Access, shadow: Shadow, cells: Array, threads: Array, races: Array

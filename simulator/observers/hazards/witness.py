@@ -11,6 +11,7 @@ differ are named, and neither is right.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,10 +23,20 @@ from simulator.language.errors import LaunchError, SourceError, Span, shorten
 from simulator.language.tree import Kernel, MemorySpace
 from simulator.language.waiting import waits_for_grid
 from simulator.launch import Dim3, Launch, format_cell, format_index, ravel, unravel
+from simulator.machine.buffers import Buffer
+from simulator.machine.group import Group
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Observer
 from simulator.machine.schedule import Schedule
-from simulator.observers.hazards.findings import Example, Hazard, Number, Witness, loop_iterations
+from simulator.observers.hazards.findings import (
+    Example,
+    Hazard,
+    Number,
+    Witness,
+    cell_index,
+    loop_iterations,
+    name_cell,
+)
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.sentences import hazards as sentences
 
@@ -57,9 +68,22 @@ class LoadKey:
 class Reading:
     """What each thread read by one load: N threads of the blocks that ran, by block number."""
 
+    buffer: Buffer
     seen: Array  # bool [N], the thread did read
     offsets: Array  # int64 [N], bytes from the array's start
     values: Array  # [N], of a short vector the first component
+
+    def cell(self, number: int) -> tuple[int, ...]:
+        """The index of the cell that a thread reads."""
+        return cell_index(self.buffer, int(self.offsets[number]) // self.buffer.element.size)
+
+    def is_of(self, cell: tuple[int, ...] | None) -> Array:
+        """Which threads read the cell of an index: bool [N]."""
+        if cell is None:
+            return np.zeros(self.seen.shape, np.bool_)
+        number = np.ravel_multi_index(cell, self.buffer.shape or (1,))
+        same: Array = self.offsets // self.buffer.element.size == number
+        return same
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +93,19 @@ class Outcome:
     order: Order
     arrays: Mapping[str, Array]  # the global arrays afterwards, by parameter name
     reads: Mapping[LoadKey, Reading]
+    writers: Mapping[str, Array]  # of these arrays' cells, the thread that wrote it last; -1
+
+    # Threads are numbered over the blocks that ran, as those of a Reading.
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDifference:
     """A thread that reads another value from the same cell than in the reference run."""
 
+    number: int  # of the thread, as in a Reading
     thread: Dim3  # x, y, z in its block
+    index: tuple[int, ...]  # of the cell, as C indexes its array
+    cell: str  # as C writes it: "As[0][3]"
     value: Number
     reference: Number
     line: int
@@ -88,13 +118,15 @@ class OutputDifference:
     cell: str  # as C writes it: "C[0][3]"
     value: Number
     reference: Number
+    is_of_read: bool  # whether it was read, or written by the thread that read; or none read
 
 
 class ReadRecorder(Observer):
-    """Records what is read from some arrays at some lines."""
+    """Records what is read from some arrays at some lines, and who writes global arrays."""
 
     def __init__(self, launch: Launch, blocks: Sequence[int], wanted: set[tuple[int, str]]) -> None:
         self.found: dict[LoadKey, Reading] = {}
+        self.writers: dict[str, Array] = {}  # as Outcome.writers
         self._launch = launch
         self._blocks = np.array(sorted(blocks))
         self._wanted = wanted  # lines and array names
@@ -102,6 +134,12 @@ class ReadRecorder(Observer):
     def on_access(self, access: Access) -> None:
         """Record a load's values beside those that other warps read by the same load."""
         line, array = access.lvalue.span.line, access.buffer.name
+        if access.kind is not AccessKind.LOAD and access.buffer.space is MemorySpace.GLOBAL:
+            cells, lanes = access.cells()
+            writers = self.writers.get(array)
+            if writers is None:
+                writers = self.writers[array] = np.full(access.buffer.cells.size, -1)
+            writers[cells] = self._numbers(access.group)[lanes]
         if access.kind is not AccessKind.LOAD or (line, array) not in self._wanted:
             return
         group, threads = access.group, self._launch.threads
@@ -112,16 +150,22 @@ class ReadRecorder(Observer):
         if reading is None:
             count = self._blocks.size * threads
             reading = self.found[key] = Reading(
+                buffer=access.buffer,
                 seen=np.zeros(count, np.bool_),
                 offsets=np.zeros(count, np.int64),
                 values=np.zeros(count, values.dtype),
             )
-        block = np.searchsorted(self._blocks, np.repeat(group.blocks, group.threads.size))
-        numbers = block * threads + np.tile(group.threads, group.block_count)
+        numbers = self._numbers(group)
         active = group.spread(True if access.mask is None else access.mask)
         reading.seen[numbers[active]] = True
         reading.offsets[numbers[active]] = offsets[active]
         reading.values[numbers[active]] = values[active]
+
+    def _numbers(self, group: Group) -> Array:
+        """Of each lane the number of its thread."""
+        block = np.searchsorted(self._blocks, np.repeat(group.blocks, group.threads.size))
+        numbers: Array = block * self._launch.threads + np.tile(group.threads, group.block_count)
+        return numbers
 
 
 def find_witnesses(kernel: Kernel, launch: Launch, hazards: Sequence[Hazard]) -> tuple[Hazard, ...]:
@@ -136,11 +180,13 @@ def find_witnesses(kernel: Kernel, launch: Launch, hazards: Sequence[Hazard]) ->
     deadline = time.thread_time() + MAX_SECONDS
     races_by_blocks: dict[tuple[int, ...], list[int]] = {}  # numbers of hazards
     for number, hazard in enumerate(hazards):
-        if hazard.kind in RACES:
+        # No order of warps shows a race within one.
+        if hazard.kind in RACES and not hazard.example.within_warp:
             blocks = _blocks_to_run(hazard.example, launch)
             races_by_blocks.setdefault(blocks, []).append(number)
     for blocks, numbers in races_by_blocks.items():
         wanted = {(line, hazards[n].array or "") for n in numbers for line in hazards[n].lines}
+        read_at = Counter((_line_of_read(hazards[n]), hazards[n].array) for n in numbers)
         reference: Outcome | None = None
         for order in _orders(blocks, launch):
             seconds = deadline - time.thread_time()
@@ -154,8 +200,10 @@ def find_witnesses(kernel: Kernel, launch: Launch, hazards: Sequence[Hazard]) ->
                 reference = outcome
                 continue
             for number in numbers:
-                if not _is_settled(found[number]):
-                    found[number] = _add_witness(found[number], outcome, reference, launch)
+                one = found[number]
+                if not _is_settled(one):
+                    is_alone = read_at[_line_of_read(one), one.array] == 1
+                    found[number] = _add_witness(one, outcome, reference, launch, is_alone)
     return tuple(found)
 
 
@@ -202,7 +250,7 @@ def _run(
         for name, buffer in machine.buffers.items()
         if buffer.space is MemorySpace.GLOBAL
     }
-    return Outcome(order, arrays, reads.found)
+    return Outcome(order, arrays, reads.found, reads.writers)
 
 
 def _is_settled(hazard: Hazard) -> bool:
@@ -210,21 +258,29 @@ def _is_settled(hazard: Hazard) -> bool:
     return hazard.witness is not None and hazard.witness.output is not None
 
 
-def _add_witness(hazard: Hazard, outcome: Outcome, reference: Outcome, launch: Launch) -> Hazard:
-    """The hazard with a witness, where a run differs from the reference in what it is about."""
-    read = _find_read_difference(hazard, outcome, reference, launch)
+def _add_witness(
+    hazard: Hazard, outcome: Outcome, reference: Outcome, launch: Launch, is_alone: bool
+) -> Hazard:
+    """The hazard with a witness, where a run differs from the reference in what it is about.
+
+    is_alone: no other race is of the same array and the same line that reads.
+    """
+    read = _find_read_difference(hazard, outcome, reference, launch, is_alone)
     if read is None and hazard.kind is not HazardKind.WRITE_AFTER_WRITE:
         return hazard
-    output = _find_output_difference(outcome.arrays, reference.arrays)
+    output = _find_output_difference(hazard, read, outcome, reference)
     if output is None and (read is None or hazard.witness is not None):
         return hazard
     differences = []
     if read is not None:
         thread = format_index(read.thread, launch.block)
-        differences.append(sentences.other_read(thread, read.value, read.reference, read.line))
+        differences.append(
+            sentences.other_read(thread, read.cell, read.value, read.reference, read.line)
+        )
     if output is not None:
         differences.append(sentences.other_result(output.cell, output.value, output.reference))
-    sentence = sentences.witness(outcome.order.name, reference.order.name, differences)
+    follows = output is None or output.is_of_read
+    sentence = sentences.witness(outcome.order.name, reference.order.name, differences, follows)
     witness = Witness(
         order=outcome.order.name,
         against=reference.order.name,
@@ -239,43 +295,95 @@ def _add_witness(hazard: Hazard, outcome: Outcome, reference: Outcome, launch: L
     return replace(hazard, witness=witness)
 
 
-def _find_read_difference(
-    hazard: Hazard, outcome: Outcome, reference: Outcome, launch: Launch
-) -> ReadDifference | None:
-    """The first thread that reads another value from the same cell, by a load of the race."""
+def _line_of_read(hazard: Hazard) -> int:
+    """The line of a race that reads; 0 where none does."""
     accesses = RACES[hazard.kind]
     if AccessKind.LOAD not in accesses:
-        return None  # no read takes part
-    line = hazard.lines[0 if accesses[0] is AccessKind.LOAD else -1]
+        return 0
+    return hazard.lines[0 if accesses[0] is AccessKind.LOAD else -1]
+
+
+def _find_read_difference(
+    hazard: Hazard, outcome: Outcome, reference: Outcome, launch: Launch, is_alone: bool
+) -> ReadDifference | None:
+    """A thread that reads another value from the same cell, by a load of the race.
+
+    It reads the cell of the race's example, or, where no other race can be what it shows, any.
+    """
+    line = _line_of_read(hazard)
+    if not line:
+        return None
+    fallback: ReadDifference | None = None
     for key, expected in reference.reads.items():
         found = outcome.reads.get(key)
         if found is None or (key.array, key.line) != (hazard.array, line):
             continue
         both = found.seen & expected.seen & (found.offsets == expected.offsets)
         different = both & _is_different(found.values, expected.values)
-        if different.any():
-            first = int(different.argmax())
-            return ReadDifference(
-                thread=unravel(first % launch.threads, launch.block),
-                value=_json_number(found.values[first]),
-                reference=_json_number(expected.values[first]),
-                line=line,
+        of_example = different & found.is_of(hazard.example.cell)
+        if of_example.any():
+            return _read_difference(key, found, expected, int(of_example.argmax()), launch)
+        if is_alone and fallback is None and different.any():
+            fallback = _read_difference(key, found, expected, int(different.argmax()), launch)
+    return fallback
+
+
+def _read_difference(
+    key: LoadKey, found: Reading, expected: Reading, number: int, launch: Launch
+) -> ReadDifference:
+    """What a thread, by its number in both readings, reads."""
+    index = found.cell(number)
+    return ReadDifference(
+        number=number,
+        thread=unravel(number % launch.threads, launch.block),
+        index=index,
+        cell=name_cell(found.buffer, index),
+        value=_json_number(found.values[number]),
+        reference=_json_number(expected.values[number]),
+        line=key.line,
+    )
+
+
+def _find_output_difference(
+    hazard: Hazard, read: ReadDifference | None, outcome: Outcome, reference: Outcome
+) -> OutputDifference | None:
+    """A cell of a global array that two runs leave different, the most telling there is."""
+    for is_of_read, name, cells in _telling_outputs(hazard, read, outcome, reference):
+        if cells.any():
+            index = np.unravel_index(int(cells.argmax()), cells.shape)
+            value, expected = outcome.arrays[name][index], reference.arrays[name][index]
+            return OutputDifference(
+                format_cell(name, index), _json_number(value), _json_number(expected), is_of_read
             )
     return None
 
 
-def _find_output_difference(
-    arrays: Mapping[str, Array], reference: Mapping[str, Array]
-) -> OutputDifference | None:
-    """The first cell of a global array that two runs leave different."""
-    for name, array in arrays.items():
-        expected = reference[name]
-        different = _is_different(array, expected)
-        if different.any():
-            index = np.unravel_index(int(different.argmax()), different.shape)
-            cell = format_cell(name, index)
-            return OutputDifference(cell, _json_number(array[index]), _json_number(expected[index]))
-    return None
+def _telling_outputs(
+    hazard: Hazard, read: ReadDifference | None, outcome: Outcome, reference: Outcome
+) -> Iterator[tuple[bool, str, Array]]:
+    """Cells that two runs leave different, of one array at a time: bool in its shape.
+
+    First the cell that was read, or that the race is about; then those that the thread wrote which
+    read; then all, but of a race without a read in a global array only that array's. Each with
+    whether the race itself is what changes them, as OutputDifference has it.
+    """
+    different = {
+        name: _is_different(array, reference.arrays[name]) for name, array in outcome.arrays.items()
+    }
+    here = different.get(hazard.array or "") if hazard.space is MemorySpace.GLOBAL else None
+    about = hazard.example.cell if read is None else read.index
+    if here is not None and hazard.array is not None and about is not None:
+        cell = np.zeros_like(here)
+        cell[about] = here[about]
+        yield True, hazard.array, cell
+    if read is not None:
+        for name, writers in outcome.writers.items():
+            cells = different[name]
+            is_own = (writers[: cells.size] == read.number).reshape(cells.shape)
+            yield True, name, cells & is_own
+    for name, cells in different.items():
+        if read is not None or here is None or name == hazard.array:
+            yield read is None, name, cells
 
 
 def _json_number(value: Any) -> Number:
