@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.language.ctype import Pointer, Void
-from simulator.language.functions import BITS, PRINT
+from simulator.language.functions import BITS, PRINT, WARP_FUNCTIONS
 from simulator.language.thread_groups import GroupKind, group_of
 from simulator.language.tree import (
     AddressOf,
@@ -33,7 +33,9 @@ from simulator.machine.printing import pointer_text, printer
 from simulator.number_format import MINUS, format_number
 from simulator.recording.recording import Recording, Step
 
-SIGNS = {"*": "×", "-": MINUS, "<=": "≤", ">=": "≥", "!=": "≠", "==": "="}
+SIGNS = {"*": "×", "-": MINUS, "<=": "≤", ">=": "≥", "!=": "≠"}
+# Calls whose value is a mask: a bit for each lane of a warp.
+MASKS = frozenset({"__ballot_sync", "__match_any_sync", "__activemask"})
 # How strongly an operator binds, as in C.
 UNARY_PRECEDENCE = 11
 PRECEDENCE = {
@@ -89,6 +91,9 @@ class ExpressionFormatter:
         array = None if evaluation is None else evaluation.array
         if array is not None and isinstance(expression.ctype, Pointer):
             return f"&{array}[{int(value) // max(1, expression.ctype.target.size)}]"
+        called = strip_casts(expression)
+        if isinstance(called, Call) and called.function in MASKS:
+            return _mask(value)
         return format_number(value)
 
     def printed(self, call: Call) -> str:
@@ -183,10 +188,13 @@ class ExpressionFormatter:
             case Call(function=function, arguments=(number,)) if function == BITS:
                 return f"{self.lvalue(number)}.{BITS}"
             case Call(function=function, arguments=arguments):
-                inside = ", ".join(self._format(argument, name_cells) for argument in arguments)
                 if function == PRINT:
                     return f'printf("{self.printed(expression)}")'
-                return f"{function}({inside})"
+                inside = [self._format(argument, name_cells) for argument in arguments]
+                mask = self.value(arguments[0]) if arguments else None
+                if function in WARP_FUNCTIONS and mask is not None:
+                    inside[0] = _mask(mask)
+                return f"{function}({', '.join(inside)})"
             case AddressOf(lvalue=lvalue):
                 return f"&{self.lvalue(lvalue)}"
             case Assign(lvalue=lvalue):
@@ -201,3 +209,8 @@ class ExpressionFormatter:
         operator = getattr(bare, "operator", "")
         weaker = isinstance(bare, (Binary, Logical)) and PRECEDENCE[operator] < rank
         return f"({text})" if weaker and " " in text else text
+
+
+def _mask(value: Any) -> str:
+    """The lanes of a warp as C writes them: 0xffffffff."""
+    return f"{int(value) & 0xFFFFFFFF:#x}"

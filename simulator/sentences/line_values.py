@@ -20,6 +20,7 @@ from simulator.language.tree import (
     Load,
     Loop,
     MemorySpace,
+    Switch,
 )
 from simulator.language.visit import strip_casts
 from simulator.machine.observer import AccessKind, StepKind
@@ -55,6 +56,8 @@ def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, .
             assert condition is not None
             verdict = "true" if formatter.value(condition) else "false"
             return (f"{condition_values(formatter, condition)} is {verdict}", verdict)
+        case Switch(selector=selector) if formatter.value(selector) is not None:
+            return (join_stages(formatter.numeric(selector), formatter.show(selector)),)
         case Barrier(vote=BlockVote(predicate=predicate)):
             verdict = "yes" if formatter.value(predicate) else "no"
             return (f"{condition_values(formatter, predicate)} is a {verdict}", verdict)

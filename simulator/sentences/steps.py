@@ -25,6 +25,7 @@ from simulator.language.tree import (
     Declare,
     Evaluate,
     Expression,
+    Function,
     If,
     Increment,
     Load,
@@ -32,8 +33,10 @@ from simulator.language.tree import (
     MemorySpace,
     Name,
     Return,
+    Statement,
+    Switch,
 )
-from simulator.language.visit import strip_casts, subexpressions
+from simulator.language.visit import inner_statements, strip_casts, subexpressions
 from simulator.launch import WARP_SIZE
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import format_number
@@ -63,7 +66,7 @@ CALLS = {
     "__pipeline_commit": ("closes a group of copies, which it can wait for",),
     "__pipeline_wait_prior": ("waits until its copies have arrived",),
     "__syncwarp": ("waits for the other threads of its warp",),
-    "__nanosleep": ("may sleep a while",),
+    "__nanosleep": ("may sleep for a while",),
 }
 
 
@@ -95,7 +98,7 @@ def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
             if formatter.value(condition):
                 answer = "true"
             else:
-                skips = "skips what follows" if no is None else "takes the else"
+                skips = "skips the body of the if" if no is None else "takes the else branch"
                 answer = f"false, so it {skips}"
             return (f"tests {condition_values(formatter, condition)}: {answer}", answer)
         case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
@@ -112,14 +115,46 @@ def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
             return _describe_register(formatter, variable.name, value)
         case Evaluate(expression=expression):
             return _describe_expression(formatter, strip_casts(expression))
-        case Break():
-            return ("leaves the loop",)
+        case Switch() as switch:
+            return _describe_switch(formatter, switch)
+        case Break() as one:
+            kernel = formatter.recording.kernel
+            return (f"leaves the {'switch' if _is_of_switch(one, kernel.body) else 'loop'}",)
         case Continue():
             return ("goes on with the loop's next iteration",)
         case Return():
             return ("has finished",)
         case _:
             return ("goes on",)
+
+
+def _describe_switch(formatter: ExpressionFormatter, switch: Switch) -> tuple[str, ...]:
+    """Where in a switch a thread goes on."""
+    value = formatter.value(switch.selector)
+    if value is None:
+        return ("goes on",)
+    labels = [label for label, _ in switch.labels]
+    if int(value) in labels:
+        goes = f"goes to case {format_number(value)}"
+    elif None in labels:
+        goes = "goes to the default"
+    else:
+        goes = "skips the switch"
+    numbers = join_stages(formatter.numeric(switch.selector), formatter.show(switch.selector))
+    return (f"finds {numbers} and {goes}", goes)
+
+
+def _is_of_switch(one: Break, statement: Statement, is_inside: bool = False) -> bool:
+    """Whether a break within a statement leaves a switch, not a loop.
+
+    is_inside: the statement is in a switch, and in no loop within that.
+    """
+    if statement is one:
+        return is_inside
+    inside = isinstance(statement, Switch) or (
+        is_inside and not isinstance(statement, Loop | Function)
+    )
+    return any(_is_of_switch(one, inner, inside) for inner in inner_statements(statement))
 
 
 def _describe_advance(formatter: ExpressionFormatter, advance: Expression) -> tuple[str, ...]:
@@ -257,11 +292,13 @@ def _describe_call(
         number = format_number(store.values[formatter.thread])
         if store.kind is AccessKind.ATOMIC:
             return (
-                f"updates {cell} by {called.function}, atomically: it held {number}",
-                f"updates {cell} by {called.function}: it held {number}",
+                f"updates {cell} with {called.function}: it held {number}",
                 f"updates {cell}, which held {number}",
             )
-        return (f"stores {number} in {cell} by {called.function}", f"stores {number} in {cell}")
+        return (
+            f"stores {number} in {cell} through {called.function}",
+            f"stores {number} in {cell}",
+        )
     if store is not None and load is None:
         moved = stored_by(formatter)
         return (f"waits until its copy has arrived: {moved}", "waits until its copy has arrived")

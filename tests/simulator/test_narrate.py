@@ -402,8 +402,8 @@ def odd() -> Recording:
         ("B[90 * i]", 0, 0, ("reads B[0] = 3 from global memory into v.", "reads B[0] into v.")),
         ("B[90 * i]", 0, 2, ("reads outside B; the access is dropped.",)),
         ("if (i < 2)", 0, 1, ("tests 1 < 2: true.", "true.")),
-        ("if (i < 2)", 0, 3, ("tests 3 < 2: false, so it takes the else.",
-                              "false, so it takes the else.")),
+        ("if (i < 2)", 0, 3, ("tests 3 < 2: false, so it takes the else branch.",
+                              "false, so it takes the else branch.")),
         ("C[i] = v", 0, 3, ("does not take part in this line, while other threads of its warp do.",
                             "does not take part in this line.")),
         ("C[i] = 4", 0, 3, ("stores 4 in C[3], row 0 and column 3 of C, in global memory.",
@@ -538,3 +538,37 @@ def test_every_equation_of_whole_numbers_is_true(
                     assert len(numbers) <= 1, (step.number, text)
                     equations += len([number for number in found if number is not None]) > 1
     assert equations >= 20
+
+
+SWITCH = """__global__ void k(const int* in, int* out) {
+    int v = 0;
+    for (int i = 0; i < 1; ++i) {
+        switch (in[threadIdx.x]) {
+        case 0: v = 1;
+            break;
+        case 5: v = 2;
+        }
+        if (v == 2) break;
+    }
+    out[threadIdx.x] = __ballot_sync(0xf, v == 1);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("line", "thread", "sentence"),
+    [
+        ("switch", 0, "finds 0 and goes to case 0."),
+        ("switch", 1, "finds 5 and goes to case 5."),
+        ("switch", 2, "finds 7 and skips the switch."),
+        ("            break", 0, "leaves the switch."),
+        ("if (v", 0, "tests 1 == 2: false, so it skips the body of the if."),
+        (") break", 1, "leaves the loop."),
+        ("__ballot", 0, "stores 1 in out[0], in global memory."),
+    ],
+)
+def test_a_switch_and_the_two_kinds_of_break(line: str, thread: int, sentence: str) -> None:
+    arrays = {"in": np.array([0, 5, 7, 7], np.int32), "out": np.zeros(4, np.int32)}
+    launch = Launch((1, 1, 1), (4, 1, 1), arrays)
+    recording = record(compile_kernel(SWITCH, "k"), launch, (0, 0, 0))
+    step = [step for step in steps_of(recording, line) if step.active[thread]][-1]
+    assert spoken(recording, step, thread)[0] == sentence

@@ -82,5 +82,5 @@ def test_an_atomic_and_a_constant_are_told() -> None:
     sentences = [
         sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]
     ]
-    assert "updates hits[0] by atomicAdd, atomically: it held 5." in sentences
+    assert "updates hits[0] with atomicAdd: it held 5." in sentences
     assert "copies alpha[1] = 2 from constant memory to C[5]." in sentences

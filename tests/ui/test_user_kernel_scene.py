@@ -330,7 +330,7 @@ def test_a_flat_shared_array_is_drawn_as_the_tile_that_it_holds() -> None:
     [
         ("saxpy", 3, "computes y[3] = 2.5 × {x[3]} + {y[3]} = {out}."),
         ("reduction", 8, "computes partial[3] = {partial[3]} + {partial[35]} = {out}."),
-        ("histogram", 6, "updates counts[4] by atomicAdd, atomically: it held 0."),
+        ("histogram", 6, "updates counts[4] with atomicAdd: it held 0."),
         ("structs", 8, "computes bodies[3].hits = 1 + 1 = 2."),
         ("short vectors", 4, "reads left[3] = (0, 1, 9, 5) from global memory into a."),
     ],
