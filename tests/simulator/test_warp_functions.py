@@ -189,7 +189,7 @@ WRONG: dict[str, tuple[str, list[tuple[str, int, str]]]] = {
     "two arms, from a lane that is in neither": (
         "if (i >= 30) return; if (i % 2) v = __shfl_sync(~0u, v, 31); else v = 2 * "
         "__shfl_sync(~0u, v, 0);",
-        [("absent-lane", 1, "the value of lane 31 by __shfl_sync")],
+        [("absent-lane", 1, "the value of lane 31 with __shfl_sync")],
     ),
     "masks that differ": (
         "x[i] = __ballot_sync(i < 16 ? 0xffffffff : 0xffff0000, 1);",
