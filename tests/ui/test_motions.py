@@ -132,4 +132,4 @@ def test_frames_carry_the_motions_of_their_steps() -> None:
     for step, frame in zip(lecture.steps, figure["frames"], strict=True):
         sent = frame["layout"]["meta"]["motions"]
         assert sent == [one.plain() for one in drawing.sheet.motions(step)]
-    assert '["fly", ' in pack_frames(figure["frames"])
+    assert '["fly",' in pack_frames(figure["frames"])

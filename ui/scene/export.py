@@ -16,7 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from simulator import Report
 from simulator.observers.counters import FIELDS, IDEAL_FIELDS
-from ui.scene.packed_frames import FramePacker
+from ui.scene.packed_frames import ENCODE, FramePacker
 from ui.web_page.web_files import read_script, read_web
 
 WAYS = ("beat", "inner", "outer", "barrier")  # of a navigation
@@ -67,7 +67,7 @@ def figure_json(figure: go.Figure) -> Iterator[str]:
     yield f'{{"data": {data}, "layout": {layout}, "frames": {{"steps": ['
     packer = FramePacker()
     for number, frame in enumerate(plain["frames"]):
-        yield f"{',' if number else ''}{within_script(json.dumps(packer.pack(frame)))}"
+        yield f"{',' if number else ''}{within_script(ENCODE(packer.pack(frame)))}"
     texts, shapes = map(within_script, packer.tables())
     yield f'], "texts": {texts}, "shapes": {shapes}}}}}'
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 # One encoder for all: json.dumps makes one for each of the thousands of texts and shapes.
-ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
 class FramePacker:
@@ -58,7 +58,7 @@ class FramePacker:
 def pack_frames(frames: Iterable[Mapping[str, Any]]) -> str:
     """Pack frames as a JSON object: "steps", "texts" and "shapes"."""
     packer = FramePacker()
-    steps = ",".join(json.dumps(packer.pack(frame)) for frame in frames)
+    steps = ",".join(ENCODE(packer.pack(frame)) for frame in frames)
     texts, shapes = packer.tables()
     return f'{{"steps":[{steps}],"texts":{texts},"shapes":{shapes}}}'
 
