@@ -78,12 +78,12 @@ def headers(text: str, macros: Mapping[str, str]) -> tuple[dict[str, str], list[
 
 
 def uses_tensor_cores(text: str) -> bool:
-    """Whether a text names nvcuda::wmma, or the instructions of a warp group."""
+    """Whether a text names nvcuda::wmma, or the instructions of a warpgroup."""
     return re.search(r"\bwg?mma\b", text) is not None
 
 
 def uses_warp_groups(text: str) -> bool:
-    """Whether source has instructions of a warp group, in PTX."""
+    """Whether source has instructions of a warpgroup, in PTX."""
     return re.search(r"\bwgmma\.", text) is not None
 
 

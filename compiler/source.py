@@ -25,7 +25,7 @@ ERROR_IN_LOG = re.compile(
 )
 COMPILER_OPTIONS = ("-std=c++17",)  # the simulator's dialect
 TENSOR_CORES = 80  # the first architecture whose tensor cores mma.cuh can use, sm_80
-# The architecture whose tensor cores a warp group can use, and what NVRTC calls it with them (PTX
+# The architecture whose tensor cores a warpgroup can use, and what NVRTC calls it with them (PTX
 # ISA, wgmma: sm_90a alone).
 WARP_GROUPS, WITH_WARP_GROUPS = "sm_90", "sm_90a"
 # What NVRTC may take for a text, in a process that somebody else's text may end; gpu/worker.py has

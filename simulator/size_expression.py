@@ -35,7 +35,7 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
     """
     text = str(expression).strip()
     if len(text) > LONGEST:
-        raise LaunchError(f"A size has {len(text):,} letters; it takes up to {LONGEST}.")
+        raise LaunchError(f"A size has {len(text):,} characters; at most {LONGEST} are allowed.")
     try:
         with PARSING:
             tree = ast.parse(text, mode="eval")

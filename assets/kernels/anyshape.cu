@@ -1,8 +1,8 @@
 // Any shape: the tuned kernel's plan, for matrices that do not suit it.
-// Fixes in warp tiles, where it falls to a fiftieth of cuBLAS: a small C has too few tiles for all
-// multiprocessors. So a tile may be smaller, and PIECES blocks may share one: each adds up a piece
-// of K and adds its sums to C, which must hold zeros before. Which of them adds first is not
-// known, so that with three or more the last bits of C may be others each time.
+// Fixes a weakness of warp tiles, which fall to a fiftieth of cuBLAS: a small C has too few tiles
+// for all multiprocessors. So a tile may be smaller, and PIECES blocks may share one: each adds up
+// a piece of K and adds its sums to C, which must hold zeros before. Which of them adds first is
+// not known, so that with three or more the last bits of C may differ from run to run.
 // Edges cost no second kernel: a copy from past an edge of A or B reads nothing and writes zeros,
 // and where rows of B do not begin on 16 bytes it takes one value at a time. None of that is a
 // branch in the loop.

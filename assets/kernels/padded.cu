@@ -1,5 +1,5 @@
 // Padded: B's tile lies transposed in shared memory, each of its rows one word longer.
-// Fixes in the transposed kernel: Bs[tx][k] and Bs[tx + 1][k] are now TILE + 1 words apart,
+// Improves on the transposed kernel: Bs[tx][k] and Bs[tx + 1][k] are now TILE + 1 words apart,
 // an odd number, so that a warp's reads of one k fall into different banks.
 // Still limits it: shared memory, as in the tiled kernel; and the words of the padding
 // are lost; with wider loads a padded row would also lose its alignment (see swizzled.cu).

@@ -1,5 +1,5 @@
 // Pipelined: asynchronous copies into a second pair of tiles while the first is computed on.
-// Fixes in the kernel of vectors: the copy goes from global to shared memory by itself, past
+// Improves on the kernel of vectors: the copy goes from global to shared memory by itself, past
 // the registers, and the block computes meanwhile. Two pairs of tiles take turns, so that one
 // barrier an iteration is enough: it says both that a tile has arrived and that the other,
 // which the next copy overwrites, has been read by all.

@@ -1,5 +1,5 @@
 // Registers: a thread computes EACH x EACH elements of C: a register tile in two dimensions.
-// Fixes in the kernel of rows: 2 EACH shared loads now feed EACH * EACH multiply-adds, so that
+// Improves on the kernel of rows: 2 EACH shared loads now feed EACH * EACH multiply-adds, so that
 // one needs 2 / EACH loads, and TILE can grow further on the same number of threads.
 // The thread's rows and columns lie TILE / EACH apart: a warp reads neighbouring words of B.
 // Where a tile's cells divide evenly among the threads, no copy is checked: a check would keep

@@ -1,5 +1,5 @@
 // Rows: a thread computes EACH elements of C, one below another: a register tile of one column.
-// Fixes in the tiled kernels: a value of B, once read from shared memory, stays in a register
+// Improves on the tiled kernels: a value of B, once read from shared memory, stays in a register
 // for EACH multiply-adds, so that one needs 1 + 1 / EACH shared loads in the source, not two.
 // The block's tiles of A and B are TILE x DEPTH and DEPTH x TILE: narrow, so that a large TILE
 // fits, which also divides the loads from global memory by TILE.

@@ -1,6 +1,6 @@
 // Swizzled: B's tile lies transposed in shared memory, each of its rows in an order of its own:
-// word k of row tx is kept at place k ^ tx (exclusive or), which permutes the row.
-// Fixes in the transposed kernel: at one k, neighbouring threads now read different places of
+// word k of row tx is kept at position k ^ tx (exclusive or), which permutes the row.
+// Improves on the transposed kernel: at one k, neighbouring threads read different positions in
 // their rows, and so different banks. Unlike padding it takes no memory.
 // Still limits it: shared memory, as in the tiled kernel, and more registers.
 #define TILE 16

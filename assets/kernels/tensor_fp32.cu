@@ -1,5 +1,5 @@
 // Float32's accuracy from tensor cores: each operand as a large and a small part.
-// Fixes in the kernel of TF32: the tensor core reads 11 bits of an operand, and a float32 number
+// Fixes a weakness of TF32: the tensor core reads 11 bits of an operand, and a float32 number
 // has 24. Its first 11 and what is left are two TF32 numbers; three products of such parts are the
 // product of the whole, but for a millionth at most. That is three times the work, and
 // still takes less than one product does on the multiply-add units.
@@ -8,8 +8,8 @@
 // The large part takes no instruction: the tensor core itself reads no more of a number. The small
 // part is taken in registers, by every warp that multiplies it: copies to shared memory move bytes
 // as they are. A warp's tile is 64 x 32, so that the sums of a tile fit beside all sums.
-// Where K is some thousands, C is closer to the product in double precision than that of float32
-// multiply-adds. Infinities become NaN.
+// Where K is a few thousand, C is closer to the product in double precision than the result of
+// float32 multiply-adds is. Infinities become NaN.
 // Still limits it: two instructions for the small part of each operand, and additions at the end of
 // each tile, take turns of the instructions that multiply.
 #include <cuda_pipeline.h>

@@ -1,5 +1,5 @@
 // Tensor cores: a warp multiplies whole matrices of 16 x 16. Operands of 16 bits, sums of 32.
-// Fixes in the kernel of warp tiles: there every product takes a lane's turn at the multiply-add
+// Fixes a weakness of warp tiles: there every product takes a lane's turn at the multiply-add
 // units. Here the 32 lanes of a warp hold pieces of A, of B and of the sums together, as fragments,
 // and one instruction multiplies them. Which element of a piece lies in which lane is the
 // hardware's business: a fragment is filled, multiplied and stored as a whole.
@@ -7,9 +7,9 @@
 // or on their way, the pieces of the next k loaded while this one's are multiplied. Rows in shared
 // memory are 16 bytes longer than the tile, so that eight of them begin in different banks.
 // A and B were rounded to 11 bits before they came here. Products of what they hold are exact, and
-// C is right to five digits of those.
-// Still limits it: instructions of a single warp reach two thirds of what this GPU's tensor cores
-// can do; the rest is for groups of four warps, which take B from shared memory by themselves.
+// C agrees with the exact product of the rounded values to five digits.
+// Still limits it: warp-level instructions reach two thirds of what this GPU's tensor cores can do;
+// the rest is for groups of four warps, whose instructions take B directly from shared memory.
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <mma.h>

@@ -1,5 +1,5 @@
-// Tensor cores, TF32: a warp multiplies whole matrices, of float32 numbers that are cut short.
-// Fixes in the kernel of warp tiles: there every product takes a lane's turn at the multiply-add
+// Tensor cores, TF32: a warp multiplies whole matrices of float32 numbers with fewer digits.
+// Fixes a weakness of warp tiles: there every product takes a lane's turn at the multiply-add
 // units. Here the 32 lanes of a warp hold pieces of A, of B and of the sums together, as fragments,
 // and one instruction multiplies them. Which element of a piece lies in which lane is the
 // hardware's business; what a lane has of it is x[0], x[1] and so on.
@@ -8,7 +8,7 @@
 // shared memory are four words longer than the tile, and rows of B eight, so that a warp's reads
 // fall into different banks.
 // The tensor core reads 10 bits of a number's fraction, so 11 digits. Without rounding it would cut
-// the others off, and C be nearly three times as far off; with it, C is right to three digits.
+// the others off, and C would be nearly three times as far off; with it, C has three digits right.
 // Still limits it: an operand takes as much room as in float32, twice that of half precision, and
 // rounding takes two instructions for each that multiplies, between a load and its use.
 #include <cuda_pipeline.h>

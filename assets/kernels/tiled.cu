@@ -1,7 +1,7 @@
 // Tiled: a block copies one tile of A and one of B into shared memory, then every thread
 // reads its operands from there, not from global memory: TILE threads read each value.
-// Fixes in the naive kernel: TILE times fewer loads from global memory.
-// Still limits it: shared memory, read twice for every multiply-add (1.25 times as compiled).
+// Improves on the naive kernel: TILE times fewer loads from global memory.
+// Still limits it: shared memory, read twice for every multiply-add (in compiled code 1.25 times).
 #define TILE 16
 
 extern "C" __global__ void tiled(const float* A, const float* B, float* C,

@@ -2,7 +2,7 @@
 // What it shows: every load moves twice the bytes, a warp's 8-byte shared loads take two
 // wavefronts, and the GPU has fewer units for double: one for two of float on A100 and H200,
 // one for 32 or 64 on GeForce, T4, A10 and L40. The error falls by nine orders of magnitude.
-// Still limits it: two shared loads for every multiply-add in the source, 1.5 as compiled.
+// Still limits it: two shared loads for every multiply-add in the source, 1.5 in the compiled code.
 #define TILE 16
 
 extern "C" __global__ void tiled_double(const double* A, const double* B, double* C,

@@ -1,5 +1,5 @@
 // Vectors: loads and stores of 128 bits, four neighbouring floats in one instruction.
-// Fixes in the kernel of registers: a quarter of its load instructions, from global memory
+// Improves on the kernel of registers: a quarter of its load instructions, from global memory
 // and from shared. A's tile is stored transposed, so that a thread's rows are neighbours too;
 // four words at the end of each row of it keep the transposing stores out of each other's banks.
 // 128 bits at once need addresses that are a multiple of 16 bytes: where K or N is not a

@@ -1,7 +1,7 @@
 // Float32's accuracy from tensor cores by groups of four warps: operands as two parts.
-// Fixes in the kernel of float32 by parts: there every warp takes the small parts of the pieces
-// that it fetches, between each load and its product, and shared memory is busy with the pieces.
-// Here four warps, a warp group, give one instruction together (wgmma), and the small part of
+// Fixes a weakness of the kernel of float32 by parts: there every warp takes the small parts of the
+// pieces that it fetches, between each load and its product, and shared memory is busy with them.
+// Here four warps, a warpgroup, issue one instruction together (wgmma), and the small part of
 // every value is taken once.
 // As in the kernel of TF32 the block computes its tile of C the other way round: B's values come to
 // registers, each to one lane, and A's small parts stand in a tile of their own, beside A's.
@@ -9,8 +9,8 @@
 // bits. It also cuts its sums short, so that those of each tile begin at zero, and are added to the
 // others where additions round. Two blocks share a multiprocessor: while one adds, the products of
 // the other go on.
-// C has no word for this instruction: functions whose names begin with wgmma give it in the
-// machine's own language, PTX. The simulator does not execute it, and only GPUs of compute
+// CUDA C has no function for this instruction: functions whose names begin with wgmma issue it as
+// inline PTX. The simulator does not execute it, and only GPUs of compute
 // capability 9.0 have it. Infinities become NaN.
 // Still limits it: shared memory, which A enters twice and leaves three times for each group.
 #include <cuda_pipeline.h>
@@ -66,7 +66,7 @@ __device__ __forceinline__ void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Wait until all batches but so many of the youngest have ended.
+// Wait until all but the given number of the latest batches have ended.
 template <int YOUNGEST>
 __device__ __forceinline__ void wgmma_wait()
 {

@@ -1,15 +1,15 @@
 // Tensor cores by groups of four warps. Operands of 16 bits, sums of 32.
-// Fixes in the kernel of half precision: there every warp fetches its own pieces of A and B into
-// registers, and shared memory is as busy with that as the tensor cores are with the products.
-// Here four warps, a warp group, give one instruction together (wgmma): 64 x 16 of A times
-// 16 x 256 of B, and the tensor cores read both from shared memory by themselves. The warps need
+// Fixes a weakness of the kernel of half precision: there every warp fetches its own pieces of A
+// and B into registers, and shared memory is as busy with that as the tensor cores are with the
+// products. Here four warps, a warpgroup, issue one instruction together (wgmma): 64 x 16 of A
+// times 16 x 256 of B, and the tensor cores read both directly from shared memory. The warps need
 // not wait for that: they begin the copies of a later tile, and come back when the tile before
 // has been multiplied.
 // The instruction wants rows of 128 bytes, whose eight parts of 16 bytes change places from row to
 // row: part p of row r lies at p ^ r % 8. So the same part of eight rows lies in all banks, and no
 // row is longer than its values.
-// C has no word for this instruction: functions whose names begin with wgmma give it in the
-// machine's own language, PTX. The simulator does not execute it, and only GPUs of compute
+// CUDA C has no function for this instruction: functions whose names begin with wgmma issue it as
+// inline PTX. The simulator does not execute it, and only GPUs of compute
 // capability 9.0 have it.
 // Still limits it: the warps that multiply make the copies, too. A GPU of today has a unit that
 // copies whole tiles, and one warp that waits for it is enough; this kernel leaves it out.
@@ -73,7 +73,7 @@ __device__ __forceinline__ void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Wait until all batches but so many of the youngest have ended.
+// Wait until all but the given number of the latest batches have ended.
 template <int YOUNGEST>
 __device__ __forceinline__ void wgmma_wait()
 {

@@ -1,16 +1,16 @@
 // Tensor cores by groups of four warps. Operands of float32 rounded to 11 bits (TF32).
-// Fixes in the kernel of TF32: there every warp rounds the pieces that it fetches, between each
-// load and its product, and shared memory is busy with the pieces. Here four warps, a warp group,
-// give one instruction together (wgmma), and every value is rounded once.
-// The instruction reads operands of 32 bits from shared memory only where those of one k do not
-// lie in a row: so A lies, but not B. The other operand it takes from registers. So the block
+// Fixes a weakness of the kernel of TF32: there every warp rounds the pieces that it fetches,
+// between each load and its product, and shared memory is busy with the pieces. Here four warps, a
+// warpgroup, issue one instruction together (wgmma), and every value is rounded once.
+// The instruction reads operands of 32 bits from shared memory only if consecutive k are adjacent
+// there: A is stored that way, B is not. The other operand it takes from registers. So the block
 // computes its tile of C the other way round, C's columns as rows: the transpose of B times the
 // transpose of A is the transpose of C. B's values come to registers, each to one lane, which
 // rounds it; A's are rounded on their way to shared memory, which is through registers, too.
 // In shared memory A's rows are of 128 bytes, whose eight parts of 16 bytes change places from row
 // to row: part p of row r lies at p ^ r % 8. So the same part of eight rows lies in all banks.
-// C has no word for this instruction: functions whose names begin with wgmma give it in the
-// machine's own language, PTX. The simulator does not execute it, and only GPUs of compute
+// CUDA C has no function for this instruction: functions whose names begin with wgmma issue it as
+// inline PTX. The simulator does not execute it, and only GPUs of compute
 // capability 9.0 have it.
 // Still limits it: the way of A to shared memory, through registers, which takes a quarter of the
 // speed. A GPU of today has a unit that copies whole tiles and rounds them; this kernel leaves it
@@ -72,7 +72,7 @@ __device__ __forceinline__ void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Wait until all batches but so many of the youngest have ended.
+// Wait until all but the given number of the latest batches have ended.
 template <int YOUNGEST>
 __device__ __forceinline__ void wgmma_wait()
 {

@@ -1,8 +1,8 @@
 // Warp tiles, tuned: a block's tile is cut into tiles of warps, and those into tiles of threads.
-// Fixes in the pipelined kernel: a thread's tile of 16 x 8 asks for one 128-bit load for every 21
-// multiply-adds, not 16, and a warp's 4 x 8 threads read few distinct words. The operands of the
-// next k are loaded while this one's are multiplied, three tiles are in use or on their way, and
-// copies set out between multiply-adds, so that both schedules rarely wait.
+// Improves on the pipelined kernel: a thread's tile of 16 x 8 asks for one 128-bit load for every
+// 21 multiply-adds, not 16, and a warp's 4 x 8 threads read few distinct words. The operands of
+// the next k are loaded while this one's are multiplied, three tiles are in use or on the way, and
+// copies are issued between multiply-adds, so that the multiply-adds rarely wait for either.
 // The multiply-adds run through one row of a thread's tile and back through the next: each shares
 // an operand with the one before, which is then not read from the registers again. C leaves by
 // way of shared memory: written from the sums' registers four at a time, it would force them

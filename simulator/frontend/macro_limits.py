@@ -119,7 +119,7 @@ class TokenCounter:
         self.statement += 1
         if len(text) > MAX_LETTERS and text[0] not in "\"'":
             raise SourceError(
-                f"A name or number here has more than {MAX_LETTERS:,} letters.", _span(line)
+                f"A name or number here has more than {MAX_LETTERS:,} characters.", _span(line)
             )
         if text in "([{":
             self.brackets += 1
