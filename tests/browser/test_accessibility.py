@@ -43,7 +43,7 @@ def presets_open(page: Page) -> None:
 
 def beside_open(page: Page) -> None:
     page.get_by_role("button", name="Beside").click()
-    expect(page.get_by_label("Right scene: TILE", exact=True)).to_be_visible()
+    expect(page.get_by_label("Second scene: TILE", exact=True)).to_be_visible()
 
 
 def an_edit(page: Page) -> None:

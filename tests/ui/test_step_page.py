@@ -123,12 +123,12 @@ def comparison_control(app: AppTest) -> ComparedScene | None:
     if name not in catalogue():
         return None
     entry, boxes = catalogue()[name], {box.label: box.value for box in app.checkbox}
-    defines = {m: int(control(app.selectbox, f"Right scene: {m}").value) for m in entry.defines}
+    defines = {m: int(control(app.selectbox, f"Second scene: {m}").value) for m in entry.defines}
     offered = applicable_edits(entry.source(**defines))
     return ComparedScene(
         name, tuple(defines.items()),
-        tuple(edit.key for edit in offered if boxes[f"Right scene: {edit.label}"]),
-        control(app.selectbox, "Right scene: the block's warps run").value,
+        tuple(edit.key for edit in offered if boxes[f"Second scene: {edit.label}"]),
+        control(app.selectbox, "Second scene: the block's warps run").value,
     )  # fmt: skip
 
 
@@ -191,9 +191,9 @@ def test_a_second_scene_keeps_the_place_and_goes_again() -> None:
     assert app.query_params["with"] == "naive"
     assert load_pairs(view)[view.step].sides[0].number == 17
     control(app.selectbox, SECOND).set_value("padded").run()
-    control(app.checkbox, "Right scene: Remove the first barrier").set_value(True).run()
-    control(app.selectbox, "Right scene: TILE").set_value(8).run()
-    control(app.selectbox, "Right scene: the block's warps run").set_value("ascending").run()
+    control(app.checkbox, "Second scene: Remove the first barrier").set_value(True).run()
+    control(app.selectbox, "Second scene: TILE").set_value(8).run()
+    control(app.selectbox, "Second scene: the block's warps run").set_value("ascending").run()
     view = sound(app)
     assert view.comparison == ComparedScene(
         "padded", (("TILE", 8),), ("first-barrier",), Schedule.ASCENDING
@@ -346,7 +346,7 @@ def test_a_hazard_of_the_right_scene_opens_there(edits: str, query: dict[str, st
     assert not reports[0].hazards
     for number, hazard in enumerate(reports[1].hazards):
         app = opened({**query, "with": f"tiled,edits:{edits}"})
-        assert ">Right scene: " in sentence(app)
+        assert ">Second scene: " in sentence(app)
         app.button(key=f"show_hazard_{number}").click().run()
         view = app.session_state[KEY].view
         assert view.edits == before.edits
@@ -370,7 +370,7 @@ def test_the_right_scene_follows_the_left_ones_macros_and_order_until_it_has_its
     control(app.selectbox, "The block's warps run").set_value("ascending").run()
     view = sound(app)
     assert view.comparison == ComparedScene("padded", (("TILE", 8),), (), Schedule.ASCENDING)
-    control(app.selectbox, "Right scene: TILE").set_value(2).run()
+    control(app.selectbox, "Second scene: TILE").set_value(2).run()
     control(app.selectbox, "TILE").set_value(16).run()
     view = sound(app)
     assert (view.defines, view.comparison.defines) == ((("TILE", 16),), (("TILE", 2),))  # type: ignore[union-attr]

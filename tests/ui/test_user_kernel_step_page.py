@@ -255,8 +255,8 @@ def test_a_kernel_of_ones_own_has_itself_beside_it() -> None:
     view = sound(session)
     assert view.comparison == ComparedScene("own", (), (), Schedule.LOCKSTEP)
     assert len(load_pairs(view)) == len(load_recording(recording_key(view)).steps)
-    control(session.checkbox, "Right scene: Remove the first barrier").check().run()
-    control(session.selectbox, "Right scene: the block's warps run").set_value(
+    control(session.checkbox, "Second scene: Remove the first barrier").check().run()
+    control(session.selectbox, "Second scene: the block's warps run").set_value(
         Schedule.DESCENDING
     ).run()
     view = sound(session)

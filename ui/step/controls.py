@@ -58,7 +58,7 @@ STAGE_NAMES = {
 }  # fmt: skip
 WRITE_PAGE = "ui/pages/write.py"
 NOTHING = "None"
-RIGHT = "Right scene: "  # begins the label of each control of the second scene
+SECOND = "Second scene: "  # begins the label of each control of the second scene
 
 Text = TypeVar("Text")
 
@@ -263,14 +263,14 @@ def draw_comparison(previous: View, view: View) -> ComparedScene | None:
     if view.user_kernel is None:
         shown = replace(shown, kernel=name, defines=chosen.defines)
         # Other controls once the left scene has others, which they follow.
-        beside = f"{RIGHT}beside {' '.join(map(str, dict(view.defines).values()))} "
-        macros = draw_macro_selectors(shown, name, catalogue()[name], RIGHT, beside)
+        beside = f"{SECOND}beside {' '.join(map(str, dict(view.defines).values()))} "
+        macros = draw_macro_selectors(shown, name, catalogue()[name], SECOND, beside)
         shown = replace(shown, defines=macros)
-    edits = draw_switches(shown, shown, RIGHT)
+    edits = draw_switches(shown, shown, SECOND)
     schedule = st.selectbox(
-        f"{RIGHT}the block's warps run", SCHEDULES, SCHEDULES.index(chosen.schedule),
+        f"{SECOND}the block's warps run", SCHEDULES, SCHEDULES.index(chosen.schedule),
         format_func=SCHEDULE_NAMES.__getitem__,
-        **what_if_options(f"{RIGHT}beside {view.schedule} {name}_schedule", chosen.schedule),
+        **what_if_options(f"{SECOND}beside {view.schedule} {name}_schedule", chosen.schedule),
     )  # fmt: skip
     return ComparedScene(name, () if name == USER_KERNEL else shown.defines, edits, schedule)
 

@@ -11,7 +11,7 @@ from simulator.language.files import with_file_names
 from ui.run.cache import load_opened
 from ui.run.displayed_hazard import DisplayedHazard, select_hazard
 from ui.run.mailbox import mailbox
-from ui.step.controls import RIGHT
+from ui.step.controls import SECOND
 from ui.step.state import step_state
 from ui.view import shown_kernel
 from ui.view.presets import preset_sentence
@@ -40,7 +40,7 @@ def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
         witness = displayed.hazard.witness
         text = displayed.hazard.message if witness is None else witness.sentence
         text = with_file_names(text, _shown_text(view, displayed), keeps_numbers=True)
-        text = f"{RIGHT}{text}" if displayed.side else text
+        text = f"{SECOND}{text}" if displayed.side else text
     kind = f"hazard {browser_theme()}" if displayed is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
         if preset is not None:
@@ -66,7 +66,7 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
     with popover:
         for number, displayed in enumerate(hazards):
             hazard = displayed.hazard
-            where = RIGHT if displayed.side else ""
+            where = SECOND if displayed.side else ""
             shown_text = _shown_text(view, displayed)
             message = plain_text(with_file_names(hazard.message, shown_text, keeps_numbers=True))
             st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {message}")
