@@ -86,7 +86,7 @@ def changes(code: MachineCode, kernel: Kernel) -> Mapping[int, tuple[Change, ...
                 made += _moved(code.instructions, placed, line, beside)
             made += _local(code, line)
         elif not any(one in placed for one in said.statement):
-            made.append(Change(ChangeKind.DELETED, 1, "No instruction is left of this line."))
+            made.append(Change(ChangeKind.DELETED, 1, "No instruction of this line remains."))
         if made:
             found[line] = tuple(made)
     return found
@@ -145,7 +145,7 @@ def _in_place(
     if said.loop is not None and times > 1:
         yield Change(
             ChangeKind.UNROLLED, times,
-            f"Unrolled: the code of {times} iterations follows one after another.",
+            f"Unrolled: {times} iterations are written out one after another.",
         )  # fmt: skip
     if said.multiply_adds and fused:
         names = " and ".join(sorted({one.base for one in fused}))
@@ -224,7 +224,7 @@ def _moved(
                 yield Change(
                     kind, len(crossed),
                     f"Moved: {_instructions(len(crossed))} moved {side} the barrier of line "
-                    f"{barrier}, where no value depends on it.",
+                    f"{barrier}, because no value depends on that order.",
                 )  # fmt: skip
 
 

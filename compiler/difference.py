@@ -47,6 +47,6 @@ def _figures(code: MachineCode, launched: Launched) -> Iterator[tuple[str, str]]
         return
     adds = inner.multiply_adds
     yield "FFMA in the inner loop", f"{adds:,} of {inner.instructions:,} instructions"
-    yield "Its instructions for each FFMA", f"{inner.instructions / adds:.2f}"
+    yield "Inner loop's instructions for each FFMA", f"{inner.instructions / adds:.2f}"
     yield "Bytes of shared memory for each FFMA", f"{inner.shared_bytes / adds:.2f}"
     yield "Share of float's peak", f"{inner.attainable:.0%}, limited by {inner.limit}"

@@ -201,7 +201,7 @@ HINTS = (
     ),
     Hint(
         "unroll-8", "Innermost loops with `#pragma unroll 8`",
-        "The code of eight iterations follows one after another: one branch for all of them, and "
+        "Eight iterations are written out one after another: one branch for all of them, and "
         "neighbouring loads may merge.",
         _unroll(8),
     ),

@@ -139,8 +139,8 @@ def _place(one: Iteration) -> str:
 def _takes(one: Iteration) -> str:
     slots = ", ".join(f"{count} {group}" for group, count in one.slots.items())
     rate = (
-        f"; of its issue slots {one.multiply_add_share:.0%} are FFMA, and its instructions allow "
-        f"{one.attainable:.0%} of the peak of float, limited by {one.limit}"
+        f"; FFMA takes {one.multiply_add_share:.0%} of its issue slots, and its instructions allow "
+        f"at most {one.attainable:.0%} of float's peak, limited by {one.limit}"
         if one.multiply_adds
         else ""
     )

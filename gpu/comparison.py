@@ -82,7 +82,7 @@ def explain_steadiness(comparison: Comparison, name: Callable[[KernelResult], st
         runs = max(kernel.runs for kernel in kernels)
         if runs > 1:
             sentences.append(
-                f"The kernels in {precision} were timed {runs} times, because samples spread over "
+                f"The kernels in {precision} were timed {runs} times, because samples spread by "
                 f"more than {STEADY:.0%}; the steadiest run is shown."
             )
     unsteady = {
@@ -92,7 +92,7 @@ def explain_steadiness(comparison: Comparison, name: Callable[[KernelResult], st
     }
     named = [f"{who} ({spread:.1%})" for who, spread in unsteady.items() if spread > STEADY]
     if named:
-        sentences.append(f"Samples spread over more than {STEADY:.0%}: {', '.join(named)}.")
+        sentences.append(f"Samples spread by more than {STEADY:.0%}: {', '.join(named)}.")
     return sentences
 
 

@@ -13,7 +13,7 @@ CUDA_ERRORS = {
     46: "the GPU is busy or reserved by another program",
     98: "this GPU cannot run the compiled kernel (invalid device function)",
     100: "there is no GPU any more",
-    101: "there is no GPU of that number",
+    101: "there is no GPU with that number",
     209: "the kernel was compiled for another GPU",
     214: "the GPU's memory has an uncorrectable error",
     700: "the kernel read or wrote outside its arrays (illegal address)",

@@ -81,7 +81,7 @@ def limits_table(limits: Limits) -> str:
     )
     if found.tf32_group_tflops and found.half_group_tflops:
         tensor += (
-            f"By instructions of four warps: TF32 {found.tf32_group_tflops:.0f} TFLOP/s, half "
+            f"With warpgroup instructions: TF32 {found.tf32_group_tflops:.0f} TFLOP/s, half "
             f"{found.half_group_tflops:.0f} TFLOP/s.\n"
         )
     return (

@@ -174,5 +174,5 @@ def _reason(
     else:
         sentence += ", all at once."
     if pads:
-        sentence += " Rows of B do not begin at multiples of 16 bytes: copies of them do."
+        sentence += " Rows of B do not begin at multiples of 16 bytes, so copies that do are made."
     return sentence

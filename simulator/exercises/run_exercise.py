@@ -124,7 +124,7 @@ def _wrong_sentence(name: str, result: Array, expected: Array, wrong: Array) -> 
             f"{cell} is not written; it should be {format_number(expected[index])}. {count} wrong."
         )
     return (
-        f"{cell} is {format_number(value)} and should be {format_number(expected[index])}. "
+        f"{cell} is {format_number(value)} but should be {format_number(expected[index])}. "
         f"{count} wrong."
     )
 

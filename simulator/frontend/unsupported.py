@@ -160,7 +160,7 @@ ASSEMBLY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"@.*|setp.*|selp.*|bra.*", "write an if"),
         (r"shfl.*|vote.*|match.*|redux.*|activemask.*", "write __shfl_sync, __ballot_sync and "
          "their kind"),
-        (r"(?:atom|red)\..*", "write atomicAdd and its kind"),
+        (r"(?:atom|red)\..*", "write atomicAdd and similar functions"),
         (r"exit|trap|brkpt", "a thread ends with return, and __trap() ends the launch"),
     )
 )  # fmt: skip

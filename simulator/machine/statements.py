@@ -433,7 +433,7 @@ class Program:
         if is_endless(loop):
 
             def refuse(group: Group, mask: Mask) -> Any:
-                why = "nothing within it leaves it"
+                why = "nothing in its body leaves it"
                 if loop.condition is not None and is_never_negative(strip_casts(loop.condition)):
                     why = "what is compared with 0 has no sign, so that it is never below"
                 raise SourceError(f"This loop never ends: {why}.", loop.span)

@@ -62,7 +62,7 @@ def right(title: str) -> str:
 
 def right_by_luck(title: str, hazard: str) -> str:
     """The results of one size are right, since an access outside an array was dropped."""
-    return f"{title} is right only because an access was dropped: {hazard}"
+    return f"{title} is right only because an access was dropped. {hazard[0].upper()}{hazard[1:]}"
 
 
 def with_fractions(sentence: str) -> str:
@@ -86,7 +86,7 @@ def wrong_cell(
     """The first wrong cell of an array, of which `wrong` of all cells are."""
     of_all = f"{wrong:,} of {cells:,} cells are wrong" if wrong > 1 else "It is the only wrong cell"
     return (
-        f"{place} is {format_number(value)}, and should be {format_number(expected)}. {of_all}, "
+        f"{place} is {format_number(value)} but should be {format_number(expected)}. {of_all}, "
         f"with the warps in {order} order."
     )
 
@@ -105,7 +105,7 @@ def stored(thread: str, block: str, line: int, others: int) -> str:
 def last_reads(held: Sequence[str]) -> str:
     """The last values that the thread of a wrong cell read, each with its cell."""
     if not held:
-        return "It reads nothing before."
+        return "It reads nothing before that."
     return f"The last values that it reads: {', '.join(held)}."
 
 
@@ -139,13 +139,13 @@ def right_factors(terms: int) -> str:
 
 MENDS = {
     "threads": "the threads of its blocks fill it",
-    "blocks": "it holds no more blocks, however small: give each more threads",
+    "blocks": "it holds no more blocks, however small they are; give each more threads",
     "shared memory": "their shared memory fills it: smaller tiles leave room for more",
     "registers": "their registers fill it: fewer values per thread leave room for more",
 }
 UNKNOWN = (
-    "from shared memory and threads alone; only NVIDIA's compiler knows how many registers the "
-    "kernel needs, and requirements-compiler.txt installs that"
+    "registers not counted: only NVIDIA's compiler knows how many the kernel needs, and "
+    "`pip install -r requirements-compiler.txt` adds it"
 )
 COALESCE = "Let neighbouring threads take neighbouring elements."
 
@@ -156,8 +156,8 @@ def occupancy(
     """How many blocks a multiprocessor holds at once, and what allows no more."""
     source = f"with {registers} registers a thread" if registers else UNKNOWN
     return (
-        f"A multiprocessor holds {blocks} blocks at once, {warps} of {warps_at_most} warps "
-        f"({source}): {MENDS[limit]}."
+        f"A multiprocessor holds {blocks} block{'s' * (blocks != 1)} at once, {warps} of "
+        f"{warps_at_most} warps ({source}): {MENDS[limit]}."
     )
 
 
@@ -165,7 +165,7 @@ def bank_conflicts(kind: AccessKind, line: int, array: str, taken: float, enough
     """A line that takes more wavefronts a request than would do."""
     return (
         f"Line {line} {VERBS[kind]} {array} with bank conflicts: {taken:g} wavefronts a request "
-        f"where {enough:g} would do."
+        f"where {enough:g} would be enough."
     )
 
 
@@ -175,8 +175,8 @@ def scattered(
     """A line that takes more sectors a request than would do; 0 bytes for no stride."""
     apart = f", {stride:,} bytes apart in neighbouring threads" if stride else ""
     return (
-        f"Line {line} {VERBS[kind]} {array}{apart}: {taken:g} sectors a request where {enough:g} "
-        "would do."
+        f"Line {line} {VERBS[kind]} {array}{apart}: {taken:g} sectors a request, where {enough:g} "
+        "would be enough."
     )
 
 
@@ -201,7 +201,7 @@ UNCHECKED = "It runs without hazards. Say what it should compute, and its result
 def filled_by_places(name: str, is_shuffled: bool, arrays: Sequence[str]) -> str:
     """Why an array holds no random digits: its values pick the cells of others."""
     held = "the numbers from 0 on, each once" if is_shuffled else "0, 1, 2, …"
-    return f"{name} was filled with {held}, since its values are places in {joined(arrays)}."
+    return f"{name} was filled with {held}, since its values are indices into {joined(arrays)}."
 
 
 def places_drawn(line: int, array: str, sources: Sequence[str]) -> str:
@@ -209,8 +209,8 @@ def places_drawn(line: int, array: str, sources: Sequence[str]) -> str:
     held = f"what {joined(sources)} {'holds' if len(sources) == 1 else 'hold'}"
     return (
         f"The values of {joined(sources)} decide which cell of {array} is accessed on line {line}, "
-        f"and here {joined(sources)} {'was' if len(sources) == 1 else 'were'} filled at random: "
-        "whether threads meet in a cell, or miss the array, says nothing about the kernel. Choose "
+        f"and here {joined(sources)} {'was' if len(sources) == 1 else 'were'} filled at random, "
+        "so collisions, or accesses outside the array, say nothing about the kernel. Choose "
         f"{held} under Launch."
     )
 
@@ -295,7 +295,9 @@ def hazard(advice: str, message: str, found: Mapping[str, int]) -> str:
 
 def computes_instead(title: str, task: str) -> str:
     """A wrong product that is another one."""
-    return f"It computes {title}: choose that under Launch, or by --task {task}, if that is meant."
+    return (
+        f"It computes {title}: choose that under Launch, or with --task {task}, if that is meant."
+    )
 
 
 def asks_for_cells(arrays: Sequence[str]) -> str:
@@ -354,7 +356,9 @@ CHOOSE = "Choose what it should compute, and its results will be compared."
 
 def would_compute(title: str, change: str) -> str:
     """A change with which a kernel computes what its name says."""
-    return f"If it should compute {title}: {change[0].lower()}{change[1:]} With that it does."
+    return (
+        f"If it should compute {title}: {change[0].lower()}{change[1:]} With this change it does."
+    )
 
 
 def holds(title: str) -> str:

@@ -58,7 +58,7 @@ def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, An
     if len(texts) != len(missing):
         raise UsageError(
             f"Kernel {kernel.name} needs {len(missing)} arguments ({list_names(missing)}); "
-            f"{len(texts)} are given."
+            f"{len(texts)} {'is' if len(texts) == 1 else 'are'} given."
         )
     random = np.random.default_rng(max(0, options.seed))
     structs = {
@@ -137,7 +137,7 @@ def parse_array(
     if not array:
         return None
     if array[1] == "struct" and struct is None:
-        raise UsageError(f"{text} for {name}: this parameter is no pointer to structs.")
+        raise UsageError(f"{text} for {name}: this parameter is not a pointer to structs.")
     if struct is not None and array[1] == "struct":
         dtype = dtype_of(struct)
     elif array[1] in ENCODED:

@@ -72,7 +72,7 @@ def build_parser() -> Parser:
         metavar="S",
         type=parse_seconds,
         default=SECONDS,
-        help=f"stop a run that takes longer than this; {SECONDS:g} if not given",
+        help=f"stop a run that takes more processor time than this; {SECONDS:g} if not given",
     )
     parser.add_argument(
         "--jobs",

@@ -140,7 +140,7 @@ def _with_arguments(kernel: Kernel, form: LaunchForm, texts: list[str]) -> Launc
     if len(texts) != len(names):
         raise UsageError(
             f"Kernel {kernel.name} needs {len(names)} arguments ({list_names(names)}); "
-            f"{len(texts)} are given."
+            f"{len(texts)} {'is' if len(texts) == 1 else 'are'} given."
         )
     shapes: dict[str, tuple[int, ...]] = {}
     for parameter, text in zip(kernel.parameters, texts, strict=True):

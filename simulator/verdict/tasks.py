@@ -103,7 +103,7 @@ TASKS: Mapping[str, Task] = {
         _task("added_to", "y = x + y", "x[n] y[n]", right.added_to, "2"),
         _task("relu", "y = the larger of x and 0", "x[n] y[n]", right.relu),
         _task("square", "y = x · x", "x[n] y[n]", right.square),
-        _task("reverse", "y = x from its end", "x[n] y[n]", right.reverse),
+        _task("reverse", "y = x reversed", "x[n] y[n]", right.reverse),
         _task("total", "total = the sum of x", "x[n] total[1]", right.total, "n"),
         _task("dot", "total = x · y", "x[n] y[n] total[1]", right.dot, "n"),
         _task("largest", "top = the largest of x", "x[n] top[1]", right.largest),
@@ -125,11 +125,11 @@ TASKS: Mapping[str, Task] = {
               "x[n + width - 1] w[width] y[n]", right.valid_convolution, "width"),
         _task("convolution_2d", "B = A convolved with w, 0 beyond its edges",
               "A[M, N] w[width, width] B[M, N]", right.convolution_2d, "width width"),
-        _task("mean_of_four", "B = the mean of the four cells around each of A",
+        _task("mean_of_four", "B = the mean of the four cells around each cell of A",
               "A[M, N] B[M, N]", right.mean_of_four, "4"),
         _task("mean_of_five", "B = the mean of each cell of A and the four around it",
               "A[M, N] B[M, N]", right.mean_of_five, "5"),
-        _task("laplacian", "B = the four cells around each of A, less four times it",
+        _task("laplacian", "B = the sum of the four cells around each of A, minus four times that",
               "A[M, N] B[M, N]", right.laplacian, "5"),
     )
 }  # fmt: skip

@@ -25,9 +25,9 @@ def test_the_strip_follows_the_steps_and_c_opens_every_warp(visit: Open) -> None
     page = ready(visit(ADDRESS))
     texts = page.locator(".st-key-scene text")
     expect(texts.filter(has_text="traced")).to_have_count(1)
-    expect(texts.filter(has_text="Measured: warp 0, inner loop, ")).to_have_count(1)
+    expect(texts.filter(has_text="Measured: warp 0, inner loop: ")).to_have_count(1)
     page.keyboard.press("b")
-    expect(texts.filter(has_text="Measured: warp 0, wait, ")).to_have_count(1)
+    expect(texts.filter(has_text="Measured: warp 0, wait: ")).to_have_count(1)
     button = page.locator(".stepper [data-do=clock]")
     expect(button).to_have_attribute("title", "The GPU's clock: every warp of a block in measured "
                                               "cycles (C)")  # fmt: skip

@@ -153,8 +153,8 @@ def test_text_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "line 26: acc += As[ty][k] * Bs[k][tx];\n  16 LDS, 4 LDS.128, 16 FFMA\n" in said
     assert "  Merged: 4 neighbouring loads became one of 16 bytes, 4 times.\n" in said
-    assert "line 25: for (int k = 0; k < TILE; ++k)\n  No instruction is left" in said
-    assert "its instructions allow 17% of the peak of float, limited by load and store\n" in said
+    assert "line 25: for (int k = 0; k < TILE; ++k)\n  No instruction of this line remains" in said
+    assert "its instructions allow at most 17% of float's peak, limited by load and store\n" in said
     assert "H100, H200: 2 blocks of 1024 threads at once, 64 of 64 warps, limited by" in said
 
 

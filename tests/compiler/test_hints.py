@@ -145,9 +145,9 @@ def test_all_hints_of_some_kernels_are_recorded(architecture: str) -> None:
 @pytest.mark.parametrize(
     ("name", "key", "figure", "grows"),
     [
-        ("tiled", "unroll-1", "Its instructions for each FFMA", True),
+        ("tiled", "unroll-1", "Inner loop's instructions for each FFMA", True),
         ("naive", "unroll-8", "Instructions", False),
-        ("tiled", "volatile", "Its instructions for each FFMA", True),
+        ("tiled", "volatile", "Inner loop's instructions for each FFMA", True),
         ("registers", "launch-bounds", "Bytes that a thread spills", True),
         ("registers", "launch-bounds", "Registers of a thread", False),
         ("registers", "launch-bounds", "Warps at once", True),

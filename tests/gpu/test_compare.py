@@ -124,7 +124,7 @@ def test_a_comparison_says_how_often_it_was_timed(monkeypatch: pytest.MonkeyPatc
     assert [(one.name, one.runs) for one in comparison.kernels] == [("warptiles", 3), ("cublas", 3)]
     assert comparison.kernels[1].ms_spread == (2.0, 2.04)
     sentence = (
-        "were timed 3 times, because samples spread over more than 5%; the steadiest run is shown"
+        "were timed 3 times, because samples spread by more than 5%; the steadiest run is shown"
     )
     assert sentence in table(comparison)
     assert "Samples spread" not in table(comparison)
@@ -137,4 +137,4 @@ def test_kernels_whose_samples_spread_are_named() -> None:
               for one in comparison.kernels[1:]]  # fmt: skip
     comparison = dataclasses.replace(comparison, kernels=(first, *steady))
     sentence = explain_steadiness(comparison, lambda kernel: kernel.name)
-    assert sentence == ["Samples spread over more than 5%: naive (12.0%)."]
+    assert sentence == ["Samples spread by more than 5%: naive (12.0%)."]

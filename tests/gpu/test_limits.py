@@ -97,7 +97,7 @@ def test_limits_survive_json() -> None:
     assert dataclasses.asdict(found) == FOUND
     assert found.latency.dram == 686
     assert "Tensor cores alone: TF32 322 TFLOP/s, half 643" in limits_table(found)
-    assert "of four warps: TF32 485 TFLOP/s, half 896" in limits_table(found)
+    assert "warpgroup instructions: TF32 485 TFLOP/s, half 896" in limits_table(found)
 
 
 def test_limits_without_tensor_cores_say_nothing_of_them() -> None:

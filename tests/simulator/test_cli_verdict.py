@@ -68,7 +68,7 @@ def test_a_wrong_cell_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert (wrong["array"], wrong["index"], wrong["expected"]) == ("C", [0, 0], 178.0)
     assert (wrong["thread"], wrong["line"]) == ([0, 0, 0], 31)
     assert wrong["reads"][0]["needed"] == "B[2][0]"
-    assert wrong["said"].startswith("C[0][0] is 107, and should be 178.")
+    assert wrong["said"].startswith("C[0][0] is 107 but should be 178.")
 
 
 @pytest.mark.deep

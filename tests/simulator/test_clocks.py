@@ -107,5 +107,5 @@ def test_the_count_is_that_of_the_steps_of_a_recording() -> None:
     recording = record(*launch_text(text, block=1, t=np.zeros(1, np.int64)))
     last = recording.steps[-1]
     assert int(last.outputs["t"][0]) == last.number
-    assert narrate.spoken(recording, recording.steps[-2], 0) == ("may sleep a while.",)
+    assert narrate.spoken(recording, recording.steps[-2], 0) == ("may sleep for a while.",)
     assert narrate.values(recording, last, 0)[0] == f"t[0] = clock64() = {last.number}"

@@ -158,7 +158,7 @@ NEAR_MISSES = {
                 "float acc = 0.0f;\n    if (row >= M || col >= N)\n        return;",
             )
         ],
-        r"C\[16\]\[0\] is 0 and should be \d+.*a shared cell that has no value yet",
+        r"C\[16\]\[0\] is 0 but should be \d+.*a shared cell that has no value yet",
     ),
     "a barrier within a warp": (
         "right_by_luck",
@@ -183,7 +183,7 @@ NEAR_MISSES = {
     "only the writes are swizzled": (
         "swizzle",
         [("ty ^ tx", "ty")],
-        r"At M × N = 64 × 32, B\[\d+\]\[\d+\] is \d+ and should be \d+. ",
+        r"At M × N = 64 × 32, B\[\d+\]\[\d+\] is \d+ but should be \d+. ",
     ),
     "half a swizzle": (
         "swizzle",
@@ -229,7 +229,7 @@ NEAR_MISSES = {
     "a smaller tile": (
         "a_quarter_of_cublas",
         [("#define COLUMNS 64", "#define COLUMNS 32")],
-        r"0\.3125 bytes of global memory per product; at most 0\.25. .*limits are what rows needs",
+        r"0\.3125 bytes of global memory per product; at most 0\.25. .*are what the kernel `rows`",
     ),
 }
 

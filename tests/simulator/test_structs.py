@@ -466,4 +466,4 @@ def test_structs_from_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert after["mass"].tolist() == (2 * given["mass"]).tolist()
     assert len(set(given["x"].tolist())) == 32
     assert main([*launch, "struct:32", "struct:32", "struct:2"]) == 2
-    assert "no pointer to structs" in capsys.readouterr().err
+    assert "not a pointer to structs" in capsys.readouterr().err

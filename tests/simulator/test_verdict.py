@@ -153,7 +153,7 @@ GUARD = "    if (row < M && col < N)\n"
         ("a_col < K ?", "true ?", State.LIMITED,
          ["Right where 4 divides M, N and K. For other sizes guard line 21."]),
         ("Bs[k][tx]", "Bs[tx][k]", State.WRONG,
-         ["Wrong at M = 8, N = 8, K = 8: C[0][0] is 107, and should be 178.",
+         ["Wrong at M = 8, N = 8, K = 8: C[0][0] is 107 but should be 178.",
           "63 of 64 cells are wrong, with the warps in ascending order.",
           "Thread (0, 0) of block (0, 0) stores it on line 31.",
           "At k = 2 it reads Bs[0][2] = 4 on line 26, but B[2][0] is 0."]),
@@ -192,7 +192,7 @@ STORE = "C[row * N + col] = acc;"
     ("old", "new", "sentence"),
     [
         ("Bs[k][tx]", "Bs[tx][k]",
-         "C[0][0] is 107, and should be 178. 63 of 64 cells are wrong, with the warps in ascending "
+         "C[0][0] is 107 but should be 178. 63 of 64 cells are wrong, with the warps in ascending "
          "order. Thread (0, 0) of block (0, 0) stores it on line 31. At k = 2 it reads Bs[0][2] = "
          "4 on line 26, but B[2][0] is 0."),
         ("k < TILE; ++k", "k < TILE - 1; ++k",
@@ -264,7 +264,7 @@ def test_a_race_between_blocks_is_mended_by_no_barrier() -> None:
     assert verdict.next_step.startswith(
         "Blocks run in no fixed order: let them write to another array"
     )
-    assert "line 2: another block reads a[1], and thread (1, 0)" in verdict.next_step
+    assert "Line 2: another block reads a[1], and thread (1, 0)" in verdict.next_step
 
 
 def test_a_hazard_names_a_launch_that_shows_it() -> None:
@@ -287,7 +287,7 @@ def test_numbers_of_the_launch_by_the_forms_own_size() -> None:
     assert set(verdict.lines) == {21, 22, 26, 31}
     assert verdict.occupancy is not None
     assert (verdict.occupancy.blocks, verdict.occupancy.warps) == (32, 32)
-    assert "requirements-compiler.txt installs that" in verdict.occupancy.sentence
+    assert "requirements-compiler.txt` adds it" in verdict.occupancy.sentence
 
 
 def test_registers_are_part_of_the_occupancy() -> None:
@@ -435,17 +435,17 @@ SCATTER = by_element("const float* x, const int* perm, float* y", "y[perm[i]] = 
     [
         (SCATTER,
          "perm was filled with the numbers from 0 on, each once, since its values are "
-         "places in y."),
+         "indices into y."),
         (by_element("const int* x, const int* flags, const int* before, int* y",
                     "int place = before[i]; if (flags[i]) *(y + place) = x[i];"),
          "before was filled with the numbers from 0 on, each once, since its values are "
-         "places in y."),
+         "indices into y."),
         (by_element("const int* keys, int* starts, int* y",
                     "y[atomicAdd(&starts[keys[i]], 1)] = keys[i];"),
-         "starts was filled with 0, 1, 2, …, since its values are places in y."),
+         "starts was filled with 0, 1, 2, …, since its values are indices into y."),
         (by_element("const int* start, const int* cell, float* y",
                     "for (int e = start[i]; e < start[i + 1]; ++e) y[cell[e]] = i;"),
-         "start was filled with 0, 1, 2, …, since its values are places in cell and y."),
+         "start was filled with 0, 1, 2, …, since its values are indices into cell and y."),
     ],
     ids=["scatter", "compaction", "counting-sort", "sparse-rows"],
 )  # fmt: skip

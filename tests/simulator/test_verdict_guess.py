@@ -725,7 +725,7 @@ def test_a_wrong_product_that_is_another_one_says_which(left: str, right: str, n
     assert guessed(text).task == name
     verdict = judged(text, "product")
     assert verdict.state is State.WRONG
-    assert verdict.next_step.endswith(f"or by --task {name}, if that is meant.")
+    assert verdict.next_step.endswith(f"or with --task {name}, if that is meant.")
 
 
 def test_a_kernel_that_names_its_sizes_otherwise_is_told_so() -> None:

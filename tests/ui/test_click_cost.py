@@ -25,7 +25,7 @@ from ui.view.view_url import View, from_query
 SMALL = View(M=4, N=4, K=4, defines=(("TILE", 2),))
 GRID = Path(__file__).with_name("app_with_the_grid.py")
 STEPS = 41  # of SMALL
-MENDS = "Whoever serves the app may raise TILEWISE_CLICK_SECONDS."
+MENDS = "Whoever serves the app can raise TILEWISE_CLICK_SECONDS."
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_what_a_visitor_could_ask_for_at_worst_is_refused() -> None:
     assert re.match(
         r"An animation of 12,003 steps would take about \d minutes of proc", work.refusal
     )
-    assert "one click may take 60 s: choose smaller sizes." in work.refusal
+    assert "a click is limited to 60 s: choose smaller sizes." in work.refusal
     assert work.refusal.endswith(MENDS)
     assert Work("An animation of", "41 steps", 0.3, "").refusal == ""
 

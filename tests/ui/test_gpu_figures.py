@@ -258,8 +258,8 @@ def with_counters(kernel: KernelResult, **shares: float) -> KernelResult:
         ({"shared_load_wavefronts": 0.26, "shared_load_requests": 0.25},
          "tiled shows 63% of the predicted shared wavefronts: **optimised code reads shared memory "
          "in wider words**"),
-        ({"shared_load_wavefronts": 0.26, "shared_load_requests": 0.25}, "tiled runs 25."),
-        ({"shared_store_wavefronts": 0, "shared_store_requests": 0.04}, "it counted 4%."),
+        ({"shared_load_wavefronts": 0.26, "shared_load_requests": 0.25}, "tiled executes 25."),
+        ({"shared_store_wavefronts": 0, "shared_store_requests": 0.04}, "It counted only 4% of"),
         ({"shared_store_wavefronts": 0, "shared_store_requests": 0, "shared_load_requests": 0.1},
          "an asynchronous copy from global to shared memory passes through no register"),
         ({"shared_load_wavefronts": 1.5}, "tiled shows 125% of the predicted shared wavefronts: "
@@ -312,7 +312,7 @@ def test_what_is_predicted_of_the_machine_code_is_what_was_measured() -> None:
     names = ("transposed, TILE 32", "anyshape")
     assert [rows[name][column] for name in names] == [text, "unknown"]
     counted, retried, unknown = counters.explain_builds(shown, count, builds)
-    assert "the hardware counted 100.1% of it" in counted
+    assert "the hardware counted 100.1%." in counted
     assert retried.startswith(RETRIES)
     assert unknown.startswith("Nothing is predicted for the machine code of anyshape")
     assert counters.explain_builds(shown, count, {}) == []
@@ -327,14 +327,14 @@ def test_latencies_stand_beside_what_notes_say() -> None:
     measured = next(trace for trace in figure.data if trace.name == "measured here")
     assert list(measured.x) == [4.0, 29.0, 39.0, 288.0, 686.0]
     assert [name.text for name in figure.layout.annotations] == [
-        "Register: 4 cycles", "Shared memory: 29 cycles, notes say 1 to 10",
-        "L1: 39 cycles, notes say 1 to 5", "L2: 288 cycles, notes say 10 to 20",
-        "DRAM: 686 cycles, notes say 200 to 500",
+        "Register: 4 cycles", "Shared memory: 29 cycles, tutorials say 1 to 10",
+        "L1: 39 cycles, tutorials say 1 to 5", "L2: 288 cycles, tutorials say 10 to 20",
+        "DRAM: 686 cycles, tutorials say 200 to 500",
     ]  # fmt: skip
     assert "24 times as long" in latency.summarize(LIMITS.latency)
     claims = [trace for trace in figure.data if trace.mode == "lines"]
     assert [tuple(trace.x) for trace in claims] == list(latency.CLAIMS.values())
     rows = {row["Where"]: row for row in latency.build_table(LIMITS.latency)}
-    assert rows["DRAM"]["Notes say, cycles"] == "200 to 500"
-    assert rows["Register"]["Notes say, cycles"] == "–"
-    assert "L2: 288.0 cycles measured, notes say 10 to 20" in latency.describe(LIMITS.latency)
+    assert rows["DRAM"]["Tutorials say, cycles"] == "200 to 500"
+    assert rows["Register"]["Tutorials say, cycles"] == "–"
+    assert "L2: 288.0 cycles measured, tutorials say 10 to 20" in latency.describe(LIMITS.latency)

@@ -310,9 +310,9 @@ PAIR_CLAIMS: dict[str, Callable[[Preset], None]] = {
 CLAIMS: dict[str, Callable[[Preset], None]] = {
     "4 × 4 in tiles of 2 × 2": two_by_two,
     "64 × 64 in tiles of 16 × 16": sixteen,
-    "By numbers: 1·16 + 2·12": numeric,
+    "With easy numbers: 1·16 + 2·12": numeric,
     "Transposed: a bank conflict": transposed,
-    "Transposed, TILE 16: eight ways": transposed_16,
+    "Transposed, TILE 16: an 8-way conflict": transposed_16,
     "Padded: no conflict": padded,
     "Double, with ragged edges": ragged,
     "Both barriers": both_barriers,

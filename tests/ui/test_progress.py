@@ -78,7 +78,10 @@ HOSTILE = {
     "a number as text": (file(text=7), r"exercises.*text is wrong: expected str"),
     "a word as solved": (file(solved="yes"), r"solved is wrong: expected bool"),
     "a fraction of hints": (file(hints=1.5), r"hints is wrong: expected int"),
-    "half of a letter": (file(text="\ud800"), f"The code for {NAME} has half of a letter"),
+    "half of a letter": (
+        file(text="\ud800"),
+        f"The code for {NAME} contains an incomplete character",
+    ),
     "a number as question": (
         b'{"format": 1, "exercises": {}, "questions": [7]}',
         "questions.* is wrong: expected str",

@@ -139,7 +139,7 @@ def test_the_sentence_says_what_is_read_and_what_belongs_there() -> None:
     step = lecture.steps[number]
     said = " ".join(lecture.panel(SentencePanel).changing(step)[0]["text"])
     x, y = wrong.writer % 8, wrong.writer // 8  # type: ignore[operator]  # some thread
-    assert f"⚠ reads {wrong.value:g}, of tile 1; {wrong.right:g} belongs there" in said
+    assert f"⚠ reads {wrong.value:g}, left from tile 1; {wrong.right:g} belongs there" in said
     assert f"which thread ({x}, {y}) has not written yet." in said
 
 
@@ -150,7 +150,9 @@ def test_the_ledger_follows_the_wrong_value_into_the_sum_and_into_c() -> None:
     assert "wrong" not in entries(lecture, number - 1)
     right = compared(view).step(lecture.steps[number])
     assert right is not None
-    assert f"its acc should be {right.registers['acc'][thread]:g}" in entries(lecture, number)
+    assert f"this thread's acc should be {right.registers['acc'][thread]:g}" in entries(
+        lecture, number
+    )
     assert "of C are wrong" in entries(lecture, len(lecture.steps) - 1)
 
 

@@ -147,7 +147,7 @@ def test_the_sentence_of_an_access_outside_says_which_element_of_how_many() -> N
     assert wrong.access.name == "A"
     lecture = lecture_of(view, thread)
     assert (
-        "⚠ reads A[234], but A has 234 elements: here 0, on a GPU it may be anything; "
+        "⚠ reads A[234], but A has 234 elements: here it is 0; on a GPU it may be anything; "
         "0 belongs in As[5][0]."
     ) in said(lecture, number)
     values = narrate.values(lecture.recording, lecture.steps[number], thread)
@@ -219,7 +219,8 @@ def test_an_unset_cell_is_told_without_a_right_run_too() -> None:
     number = next(s.number for s in lecture.steps_of("acc +=") if s.loops[1].iteration == 4)
     sentences = said(lecture, number)
     assert (
-        "⚠ reads Bs[4][0], which has no value yet: here 0, on a GPU it may be anything" in sentences
+        "⚠ reads Bs[4][0], which has no value yet: here it is 0; on a GPU it may be anything"
+        in sentences
     )
     assert "thread (0, 4) writes it later." in sentences
     assert "belongs" not in sentences

@@ -205,9 +205,9 @@ def show_tables(comparison: Comparison) -> None:
     )  # fmt: skip
     st.caption(
         "Times are medians of at least 20 launches with the L2 cache emptied before each, all "
-        "kernels in turn; the spread is the 20th to 80th percentile. Error: the largest error of "
-        "an element divided by the typical size of an element, and the norm of all errors divided "
-        "by the norm of C; "
+        "kernels in turn; the spread is the 20th to 80th percentile. Error: the norm of "
+        "all errors divided by the norm of C; error, largest: the largest error of an element "
+        "divided by the typical size of an element; "
         "bound: the largest error that rounding explains for this K. GB/s counts A and B read once "
         "and C written once."
     )
@@ -295,8 +295,8 @@ def _of_one_warp(best: Ceilings) -> str:
     if not (best.tf32_group_tflops and best.tf32_tflops and best.half_tflops):
         return ""
     return (
-        " These rates are of instructions that four warps issue together; those of a single "
-        "warp reach "
+        " The tensor cores' rates are those of instructions that four warps issue together; "
+        "those of a single warp reach "
         f"{best.tf32_tflops:,.0f} TFLOP/s in TF32 and {best.half_tflops:,.0f} in half precision."
     )
 
@@ -365,7 +365,7 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
     )  # fmt: skip
     st.caption(
         "A mark is a shape, larger for more work; blue is faster than cuBLAS, orange slower. The "
-        "kernel for each shape was chosen by times of waves that were measured beforehand, and its "
+        "kernel for each shape was chosen from the times of waves, measured beforehand, and its "
         "C was verified; its time includes filling C with zeros, and copying rows of B so "
         "that each begins at a multiple of 16 bytes."
     )

@@ -39,7 +39,7 @@ def draw_grid() -> None:
     st.header("The whole grid in the simulator", anchor=False)
     st.markdown(
         "This runs every block of a large launch, counts every access and checks it for hazards. "
-        "The app's workers share the blocks, and go on while you look at another page."
+        "The app's workers share the blocks, and keep working while you look at another page."
     )
     run: GridRun | None = st.session_state.get(RUN)
     busy = run is not None and not run.state.finished

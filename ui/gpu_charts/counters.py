@@ -200,16 +200,16 @@ def explain(comparison: Comparison, count: str) -> list[str]:
         sentences.append(
             f"{_list(wider, count)}: **optimised code reads shared memory in wider words**. The "
             "compiler joins a thread's loads of neighbouring words into one of 64 or 128 bits, "
-            "which takes fewer wavefronts: for 100 shared loads of the source, "
-            f"{performance.phrase(most.kernel)} runs "
+            "which takes fewer wavefronts: for 100 shared loads in the source, "
+            f"{performance.phrase(most.kernel)} executes "
             f"{100 * (most.share('shared_load_requests') or 0):.0f}."
         )
     if uncounted:
         sentences.append(
             f"{_list(uncounted, count)}: an asynchronous copy from global to shared memory passes "
-            "through no register, and the hardware does not count it as a shared store. Of those "
-            f"in the code of {performance.phrase(uncounted[0].kernel)} it counted "
-            f"{uncounted[0].share('shared_store_requests') or 0:.0%}."
+            "through no register, and the hardware does not count it as a shared store. It "
+            f"counted only {uncounted[0].share('shared_store_requests') or 0:.0%} of the shared "
+            f"stores that the source of {performance.phrase(uncounted[0].kernel)} implies."
         )
     if others:
         sentences.append(
@@ -234,8 +234,8 @@ def explain_builds(comparison: Comparison, count: str, builds: Builds) -> list[s
     least, most = f"{min(shares):.1%}", f"{max(shares):.1%}"
     counted = least if least == most else f"{least} to {most}"
     sentences = [
-        "If the prediction takes the instructions of the **machine code** instead, as many and as "
-        f"wide as the compiler made them, the hardware counted {counted} of it."
+        "Compared with a prediction from the instructions of the **machine code**, in the number "
+        f"and widths that the compiler chose, the hardware counted {counted}."
     ]
     if any(one.is_least for _, one in known):
         sentences.append(f"{RETRIES} For stores the prediction is therefore a lower bound.")

@@ -17,8 +17,8 @@ from ui.gpu_charts.performance import kernel_label
 
 ARCHITECTURE = "sm_90"  # whose machine code is shown, as it was recorded
 LEGEND_HEIGHT = 92  # pixels: four lines on a phone
-MIX = "FFMA of all instructions of the inner loop"
-ALLOWED = "of the peak, as these instructions allow"
+MIX = "FFMA's share of the inner loop"
+ALLOWED = "share of the peak that it allows"
 
 
 def find_mixes(comparison: Comparison) -> list[tuple[KernelResult, Iteration]]:
@@ -60,7 +60,7 @@ def draw_mixes(comparison: Comparison, ink: str = rows.INK) -> go.Figure:
     )  # fmt: skip
     chart.add_scatter(
         x=[100 * (kernel.peak_share or 0) for kernel, _ in shown], y=places, mode="markers",
-        name="of the peak, as measured", cliponaxis=False,
+        name="share of the peak, measured", cliponaxis=False,
         hovertemplate="%{x:.0f}%<extra></extra>",
         marker={"symbol": "diamond", "size": 15, "color": ink},
     )  # fmt: skip

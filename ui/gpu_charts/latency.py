@@ -27,10 +27,10 @@ def draw_latencies(latency: Latency, ink: str = rows.INK) -> go.Figure:
     chart = go.Figure()
     for index, (name, (least, most)) in enumerate(CLAIMS.items()):
         chart.add_scatter(
-            x=[least, most], y=[row_of[name]] * 2, mode="lines", name="as notes often say",
+            x=[least, most], y=[row_of[name]] * 2, mode="lines", name="as tutorials often say",
             legendgroup="claims", showlegend=index == 0,
             line={"color": REFERENCE_COLOUR, "width": 14},
-            hovertemplate=f"notes say {least} to {most} cycles<extra></extra>",
+            hovertemplate=f"tutorials say {least} to {most} cycles<extra></extra>",
         )  # fmt: skip
     chart.add_scatter(
         x=list(measured.values()), y=[row_of[name] for name in measured], mode="markers",
@@ -56,7 +56,7 @@ def draw_latencies(latency: Latency, ink: str = rows.INK) -> go.Figure:
 
 def _claim(name: str) -> str:
     """What notes say of a memory, as it stands after the measured cycles."""
-    return ", notes say {} to {}".format(*CLAIMS[name]) if name in CLAIMS else ""
+    return ", tutorials say {} to {}".format(*CLAIMS[name]) if name in CLAIMS else ""
 
 
 def summarize(latency: Latency) -> str:
@@ -73,7 +73,7 @@ def build_table(latency: Latency) -> list[dict[str, str]]:
         {
             "Where": NAMES[name],
             "Measured, cycles": f"{cycles:,.1f}",
-            "Notes say, cycles": "{} to {}".format(*CLAIMS[name]) if name in CLAIMS else "–",
+            "Tutorials say, cycles": "{} to {}".format(*CLAIMS[name]) if name in CLAIMS else "–",
         }
         for name, cycles in dataclasses.asdict(latency).items()
     ]
@@ -82,7 +82,7 @@ def build_table(latency: Latency) -> list[dict[str, str]]:
 def describe(latency: Latency) -> str:
     """Describe the chart in words, for screen readers."""
     return "; ".join(
-        f"{row['Where']}: {row['Measured, cycles']} cycles measured, notes say "
-        f"{row['Notes say, cycles']}"
+        f"{row['Where']}: {row['Measured, cycles']} cycles measured, tutorials say "
+        f"{row['Tutorials say, cycles']}"
         for row in build_table(latency)
     )

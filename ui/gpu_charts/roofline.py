@@ -22,7 +22,7 @@ PLOT_HEIGHT = 372  # pixels
 MARGIN = {"l": 58, "r": 14, "b": 60}  # pixels, beside the ceilings' names above
 ROOF_SAMPLES = 120  # intervals between the points of a ceiling that names avoid
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-X_TITLE = "operations for each byte requested"
+X_TITLE = "operations per byte requested"
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,8 +299,8 @@ def explain_running(launch: Launched, planned: PlannedWaves) -> str:
     else:
         labels.append(
             f"The traced launch took {measured:,.0f} µs, {trace.ratio:.2f} times the plain one. "
-            "The chooser's table has no times of this kernel: a wave is drawn as long as a block's "
-            "median life."
+            "The chooser's table has no times for this kernel: a wave is drawn as long as a "
+            "block's median life."
         )
     low, high = np.percentile(placed.end - placed.start, [5, 95]) / placed.median_life
     if count > 1 and high - low >= UNEVEN:

@@ -206,10 +206,10 @@ def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
     if phase.goes_together:
         return " ".join(["They go together.", *_busy(phase, one)])
     if phase.unit is Unit.SECTORS:
-        return f"They do not go together: {_why_moved(phase, one, base)}"
+        return f"Counts and clock disagree: {_why_moved(phase, one, base)}"
     if kind is not Kind.COMPUTE:
         return (
-            "They do not go together: a warp goes on as soon as it has asked for a store, but in "
+            "Counts and clock disagree: a warp goes on as soon as it has asked for a store, but in "
             "this phase it waits for its loads from global memory."
         )
     sentences, left = [], counted

@@ -61,7 +61,7 @@ def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
     names = [_named(trace, format_percent(shares(trace)[Kind.COMPUTE])) for trace in traces]
     rows.write_names(figure, names, ink)
     rows.draw_axis(
-        figure, ink, "share of a block's lifetime; in numbers: inner loop", ticksuffix="%",
+        figure, ink, "share of a block's lifetime; numbers: inner loop", ticksuffix="%",
         range=[0, max([100.5, *(100 * sum(shares(trace).values()) for trace in traces)])], nticks=6,
     )  # fmt: skip
     _place_legend(figure, ink)
@@ -141,8 +141,8 @@ def explain_loading(traces: Sequence[Trace]) -> str:
     if not without:
         return ""
     return (
-        f"Without tiles ({_list(without)}) loads from global memory, and the wait for them, are in "
-        "the inner loop."
+        f"In {_list(without)} loads from global memory, and the wait for them, are part of the "
+        "inner loop."
     )
 
 
@@ -154,14 +154,14 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
     slow = [trace for trace in traces if trace.is_disturbed]
     if slow:
         sentences.append(
-            f"For {_list(slow)} it is more than {MOST_RATIO} times: read its phases as shares of "
-            "the slower, traced kernel."
+            f"For {_list(slow)} it was more than {MOST_RATIO} times: read the phases there as "
+            "shares of the slower, traced kernel."
         )
     wrong = [trace for trace in traces if not trace.same_bits]
     sentences.append(
         f"C of {_list(wrong)} has different bits from the plain kernel's: do not trust its phases."
         if wrong
-        else "Every C has the bits of the plain kernel's."
+        else "Every C has the same bits as the plain kernel's."
     )
     off = [trace for trace in traces if not trace.tells_all]
     sentences.append(
@@ -192,12 +192,12 @@ def explain_sample(traces: Sequence[Trace]) -> str:
     if not unlike:
         return ""
     sentences = ", ".join(
-        f"{variant_phrase(trace.kernel)} {ours:,.0f} µs of {every:,.0f}"
+        f"{variant_phrase(trace.kernel)} {ours:,.0f} µs instead of {every:,.0f} µs"
         for trace, ours, every in unlike
     )
     return (
-        "The blocks whose warps were followed ran for a different time from the median of the "
-        f"launch: {sentences}."
+        "The blocks whose warps were followed did not run as long as the launch's median block: "
+        f"{sentences}."
     )
 
 

@@ -148,12 +148,16 @@ class ClockStrip(Panel[Step]):
         phase, cycles = self._clock.trace.phases[number], f"{self._cycles[number]:,.0f}"
         share = format_share(phase.share)
         if number not in self._clock.in_tile:
-            return (f"Measured: warp {self._warp}, {phase.name}, {cycles} cycles once a block, "
-                    f"{share} of its time.", f"{phase.name}: {cycles} cycles, {share}")  # fmt: skip
+            return (
+                f"Measured: warp {self._warp}, {phase.name}: median {cycles} cycles once a block, "
+                f"mean {share} of its time.",
+                f"{phase.name}: {cycles} cycles, {share}",
+            )
         return (
-            f"Measured: warp {self._warp}, {phase.name}, {cycles} of {total:,.0f} cycles {unit}, "
-            f"{share} of the block's time.",
-            f"{phase.name}: {cycles} of {total:,.0f} cycles {unit}, {share} of the block's time",
+            f"Measured: warp {self._warp}, {phase.name}: median {cycles} of {total:,.0f} "
+            f"cycles {unit}, mean {share} of the block's time.",
+            f"{phase.name}: {cycles} of {total:,.0f} cycles {unit}, mean {share} of the "
+            "block's time",
             f"{phase.name}: {cycles} cycles {unit}, {share}",
             f"{phase.name}: {cycles} cycles, {share}",
         )

@@ -113,7 +113,7 @@ class LedgerPanel(Panel[Step]):
         many = f"{count} {'sum is' if count == 1 else 'sums are'} wrong"
         if np.isnan(own):
             return (f"<b>⚠ {many}</b>",)
-        mine = f"its {variable.name} should be {number(own)}"
+        mine = f"this thread's {variable.name} should be {number(own)}"
         return (f"<b>⚠ {many}; {mine}</b>", f"<b>⚠ {mine}</b>")
 
     def _algebra(self, step: Step) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def say_clocks(clocks: Clocks, letters: Letters, width: float, height: float | N
         return ClockWords((), 0.0)
     small, setting = letters.small, known[0].setting.beside(known[-1].setting).whole
     if tiles_of_same_work(known[0], known[-1]) != 1:
-        setting = f"bars of the same work · {setting}"
+        setting = f"bars show the same amount of work · {setting}"
     sentences: list[tuple[str, float]] = []
     left, right = clocks
     if left is not None and right is not None and left.trace is not right.trace:

@@ -133,7 +133,7 @@ def read(data: bytes) -> Progress:
     """
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
-            f"The file has {len(data):,} bytes; a file of progress may have {MAX_FILE_BYTES:,}."
+            f"The file has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are allowed."
         )
     try:
         found: Any = json.loads(data.decode("utf-8-sig"))
@@ -184,7 +184,9 @@ def _check_text(name: str, text: str) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise ValueError(f"The code for {name} has half of a letter; write it again.") from None
+        raise ValueError(
+            f"The code for {name} contains an incomplete character; write it again."
+        ) from None
     if size > MAX_TEXT_BYTES:
         raise ValueError(
             f"The code for {name} has {size:,} bytes; a kernel's has up to {MAX_TEXT_BYTES:,}."

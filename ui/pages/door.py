@@ -28,7 +28,7 @@ from ui.web_page.web_files import read_web
 SCENE = {"kernel": "naive", "with": "tiled", "M": "8", "N": "8", "K": "8"}  # of the picture
 FOLDER = Path(__file__).parent
 IDEA = (
-    "See how a GPU multiplies matrices by tiles: a real CUDA kernel, statement by statement.",
+    "See how a GPU multiplies matrices tile by tile: a real CUDA kernel, statement by statement.",
     "The code on the screen is the code that the simulator runs and the code that a GPU runs. "
     "You need no GPU.",
 )

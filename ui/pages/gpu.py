@@ -230,8 +230,8 @@ def start(job: Mapping[str, Any]) -> None:
 def draw_bits_form(gpu: int) -> None:
     """Draw the form for a bit-for-bit comparison: a kernel and a small size."""
     st.markdown(
-        "The simulator and the GPU multiply the same random matrices; their Cs are compared bit "
-        "for bit. The size must be one that the simulator computes within seconds."
+        "The simulator and the GPU multiply the same random matrices; the two results are "
+        "compared bit for bit. The size must be one that the simulator computes within seconds."
     )
     name = st.selectbox(
         "Kernel", variants(catalogue()), key="bits_kernel", format_func=variant_title

@@ -57,7 +57,7 @@ from ui.web_page.style import draw_style
 from ui.web_page.write_style import write_style
 
 INTRODUCTION = """\
-**Write a kernel, or paste a file.** Errors are marked while you type. **Check** runs it at several
+**Write a kernel, or paste a file.** Errors are marked as you type. **Check** runs it at several
 sizes in the simulator, and says what to do next; no GPU is needed.
 
 **Start from** has exercises with hints, and kernels to change.
@@ -187,7 +187,7 @@ def explain(error: Exception) -> str:
         return str(error)
     LOGGER.error("The Write page failed on some code.", exc_info=error)
     return (
-        "Tilewise failed on this code. That is a fault of Tilewise, not of the code: please "
+        "Tilewise failed on this code. This is a bug in Tilewise, not in the code: please "
         "report it, with the code."
     )
 

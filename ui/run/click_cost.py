@@ -62,8 +62,8 @@ class Work:
             return ""
         return (
             f"{self.what} {self.amount} would take about {format_seconds(self.seconds)} of "
-            f"processor time, and one click may take {format_seconds(limit)}: {self.mend}. Whoever "
-            f"serves the app may raise {CLICK}."
+            f"processor time; a click is limited to {format_seconds(limit)}: {self.mend}. Whoever "
+            f"serves the app can raise {CLICK}."
         )
 
     def check(self) -> None:

@@ -133,5 +133,5 @@ def _check_semaphores(count: int) -> None:
         raise StartError(
             f"The app cannot get the {count} semaphores of its worker processes "
             f"({error.strerror}). On Linux they are in /dev/shm, which must be writable and have "
-            "some MB of room: `df /dev/shm` shows it; in a container, --shm-size gives it."
+            "a few MB free: `df /dev/shm` shows how much; in a container, --shm-size sets it."
         ) from None

@@ -49,8 +49,8 @@ class _Fields:
     def draw(self) -> None:
         """Draw all of them."""
         st.markdown(
-            "A size is a number or an expression, such as `(N + 15) / 16`, over the parameters of "
-            "integer types and the file's macros."
+            "A size is a number or an expression, such as `(N + 15) / 16`, of the integer "
+            "parameters and the file's macros."
         )
         tasks = ["", *TASKS]
         task = self._choice(

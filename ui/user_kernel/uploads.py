@@ -65,7 +65,7 @@ def read_files(uploaded: Sequence[tuple[str, bytes]]) -> dict[str, str]:
                 f"{shorten(name)} is not UTF-8 text: save it as UTF-8 and open it again."
             ) from None
     if not found:
-        raise UploadError(f"None of this is code: names of code end with {', '.join(ENDINGS)}.")
+        raise UploadError(f"None of these is a code file: their names end in {', '.join(ENDINGS)}.")
     return found
 
 
@@ -90,7 +90,9 @@ def _unzipped(content: bytes) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(content)) as packed:
         entries = packed.infolist()
         if len(entries) > MAX_ENTRIES:
-            raise UploadError(f"The ZIP has {len(entries):,} files; it may have {MAX_ENTRIES:,}.")
+            raise UploadError(
+                f"The ZIP has {len(entries):,} files; at most {MAX_ENTRIES:,} are allowed."
+            )
         for entry in entries:
             ending = entry.filename.rpartition(".")[2].lower()
             if entry.compress_type not in COMPRESSIONS:

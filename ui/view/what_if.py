@@ -294,13 +294,13 @@ SWITCHES = (
     )),
     Switch(_leave_cells_beyond_edges, Edit(
         "zero-fill", "No zero fill",
-        "Cells of a tile beyond an edge keep what they held: no value yet, or one of the "
-        "previous tile, whose products the sums then add.", is_fault=True,
+        "Cells of a tile beyond an edge keep what they held: no value yet, or a value of "
+        "the previous tile, whose products are then added to the sums.", is_fault=True,
     )),
     Switch(_swap_threads, Edit(
         "swap", "Swap x and y of the threads",
         "A warp's threads then follow a column instead of a row: their accesses to global "
-        "memory no longer coalesce, and those to shared memory meet in few banks.",
+        "memory no longer coalesce, and those to shared memory fall into few banks.",
     )),
     Switch(_load_twice, Edit(
         "load-twice", "Load each tile twice",
@@ -315,17 +315,17 @@ SWITCHES = (
     Switch(_pad_more, Edit(
         "pad-more", "One more column of padding",
         "The rows of Bs are then an even number of words apart, in every second bank: with "
-        "TILE 32 a warp's reads of a column conflict two by two.",
+        "TILE 32 a warp's reads of a column have 2-way conflicts.",
     )),
     Switch(_transpose_tile, Edit(
         "transpose", "Transpose the tile of B",
         "Bs is stored with its rows and columns exchanged, so that both tiles are read along "
-        "their rows, and a warp's reads of Bs meet in few banks.",
+        "their rows, and a warp's reads of Bs fall into few banks.",
     )),
     Switch(_make_tiles_volatile, Edit(
         "volatile", "Volatile tiles",
         "The compiler must read shared memory wherever the source does: the sums stay the "
-        "same, and a GPU's counters come near the simulator's.",
+        "same, and a GPU's counters come close to the simulator's.",
     )),
     Switch(_use_double, Edit(
         "double", "Double instead of float",

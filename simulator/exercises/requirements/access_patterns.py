@@ -65,7 +65,7 @@ class SectorsPerRequest(RequirementBase, frozen=True, tag="sectors-per-request")
         if worst is None:
             return Outcome(False, "No line loads or stores anything in global memory.")
         share, kind = shares[worst]
-        found = f"{share:.3g} sectors with each {kind} of a warp"
+        found = f"{share:.3g} sectors with each {kind} by a warp"
         if share <= self.at_most + ROUNDING:
-            return Outcome(True, f"Line {worst} touches most: {found}.")
+            return Outcome(True, f"Line {worst} touches the most: {found}.")
         return Outcome(False, f"Line {worst} touches {found}; at most {self.at_most:g}.", worst)

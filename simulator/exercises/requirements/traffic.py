@@ -98,7 +98,8 @@ class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
         ]
         sentences = " ".join(one.sentence for one in outcomes)
         comparison = (
-            f"{sentences} The limits are what {rung.name} needs, at {rung.share:.0%} of cuBLAS."
+            f"{sentences} The limits are what the kernel `{rung.name}` needs, which reaches "
+            f"{rung.share:.0%} of cuBLAS's speed."
         )
         over = next((one for one in outcomes if not one.met), None)
         if over is None:

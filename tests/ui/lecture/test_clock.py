@@ -130,7 +130,7 @@ def test_the_strip_has_each_phase_to_scale(look: Look) -> None:
     assert "inner loop" in text
     cycles = "9,011 cycles a tile, 90%"
     if look.width > 1000:
-        cycles = "9,011 of 10,036 cycles a tile, 90% of the block's time"
+        cycles = "9,011 of 10,036 cycles a tile, mean 90% of the block's time"
     assert cycles in text
     assert "H200 · 512³ · TILE 32 · traced 1.06 × plain" in text
 
@@ -160,7 +160,7 @@ def test_what_a_warp_does_once_leaves_a_tile_its_room() -> None:
     assert seen(shapes[list(Kind).index(Kind.STORE)]) == []
     assert seen(shapes[-1]) == []
     texts = [text for trace in traces for text in trace["text"]]
-    assert any("store, 3,000 cycles once a block" in text for text in texts)
+    assert any("store: median 3,000 cycles once a block" in text for text in texts)
 
 
 def test_a_step_of_a_function_is_of_the_phase_of_the_loop_that_calls_it() -> None:
@@ -333,4 +333,4 @@ def test_tiles_of_other_sizes_are_compared_by_their_work() -> None:
     ]
     assert loops[0] / loops[1] == pytest.approx(2064 / (2 * 744), rel=0.01)
     texts = [text for trace in panel.static() for text in trace["text"]]
-    assert any(text.startswith("bars of the same work") for text in texts)
+    assert any(text.startswith("bars show the same amount of work") for text in texts)

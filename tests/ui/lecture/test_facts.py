@@ -63,7 +63,7 @@ def test_lanes_for_which_a_condition_does_not_hold_are_hollow() -> None:
     assert len(seen(full)) == 6
     assert len(seen(hollow)) == step.active.sum() - 6
     said = " ".join(lecture.panel(SentencePanel).changing(step)[1]["text"])
-    assert "it holds for 6 of 16 lanes" in said
+    assert "the condition holds for 6 of 16 lanes" in said
 
 
 def test_a_loop_that_some_lanes_leave_parts_a_warp_and_one_that_all_leave_does_not() -> None:

@@ -33,7 +33,7 @@ def test_a_line_has_its_opcodes_with_their_sentences_and_what_was_done_to_it() -
 
 def test_a_line_of_which_nothing_is_left_says_so() -> None:
     [line] = [one for one in rows("tiled") if one.source.startswith("for (int k")]
-    assert line.changes == ("No instruction is left of this line.",)
+    assert line.changes == ("No instruction of this line remains.",)
     assert (line.opcodes, line.instructions, line.summary) == ((), (), "")
 
 

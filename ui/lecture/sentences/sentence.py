@@ -157,5 +157,5 @@ def _of_lanes_that_part(step: Step, warp: int) -> tuple[str, ...]:
     count, tested = int(taking[lanes].sum()), int(step.active[lanes].sum())
     if count in (0, tested):
         return ()
-    text = f"Warp {warp} diverges: it holds for {count} of {tested} lanes"
+    text = f"Warp {warp} diverges: the condition holds for {count} of {tested} lanes"
     return (f"{text}; the others wait until these have run what is inside.", f"{text}.")

@@ -30,11 +30,11 @@ def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> t
             return _stray(model, wrong)
         case Fault.UNSET:
             read = f"⚠ reads {_cell(model, wrong)}, which has no value yet"
-            here = f"{read}: here {number(wrong.value)}, on a GPU it may be anything"
+            here = f"{read}: here it is {number(wrong.value)}; on a GPU it may be anything"
             return _with_right(model, (here, read, "⚠ reads what has no value"), wrong)
         case Fault.VALUE if wrong.is_load:
             read = f"⚠ reads {number(wrong.value)}"
-            of_tile = (f"{read}, of tile {tile + 1}",) if tile >= 0 else ()
+            of_tile = (f"{read}, left from tile {tile + 1}",) if tile >= 0 else ()
             return _with_right(model, (*of_tile, read), wrong)
         case _:
             return (f"⚠ {_right(wrong)} belongs there.",)
@@ -50,7 +50,8 @@ def _outside(model: SceneModel, wrong: WrongAccess) -> tuple[str, ...]:
         )
     read = f"⚠ reads {where}"
     return (
-        f"{read}: here {number(wrong.value)}, on a GPU it may be anything{_instead(model, wrong)}.",
+        f"{read}: here it is {number(wrong.value)}; on a GPU it may be anything"
+        f"{_instead(model, wrong)}.",
         f"{read}: here {number(wrong.value)}{_instead(model, wrong)}.",
         f"{read}: here {number(wrong.value)}.",
     )
