@@ -19,9 +19,10 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.budget import Progress
 from simulator.observers.hazards.findings import Example, Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.split.part import PartTask
 from tests.ui import jobs
 from tests.until import until
-from ui.gpu.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate
+from ui.gpu.grid_jobs import Checked, Grid, build_grid, check_grid, load_candidate, run_part
 from ui.gpu.grid_run import RUNS, GridRun, GridRuns, GridState
 from ui.gpu.grid_section import RUN, time_left
 from ui.jobs.lanes import Lanes
@@ -59,6 +60,13 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Runs ---------------------------------------------------------------------------------------------
+
+
+def test_a_part_says_at_once_which_blocks_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("ui.gpu.grid_jobs.say", said.append)
+    run_part(SMALL, PartTask(0, range(1, 3), "lockstep", 60.0, 0.0, 0))
+    assert said == ["Blocks 1 to 2 are running."]
 
 
 @pytest.mark.usefixtures("small_chunks")

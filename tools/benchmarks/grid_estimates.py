@@ -10,7 +10,7 @@ import math
 import sys
 import time
 
-from gpu.candidate import variants
+from gpu.candidate import split_variant, variants
 from simulator import catalogue, simulate
 from ui.gpu.grid_jobs import Grid, build_grid
 from ui.run import click_cost
@@ -25,7 +25,9 @@ def main(size: int) -> None:
         begun = time.process_time()
         simulate(kernel, launch, seconds=SECONDS)
         taken = time.process_time() - begun
-        estimate = click_cost.grid(math.prod(launch.grid), launch.threads, (size,) * 3).seconds
+        estimate = click_cost.grid(
+            split_variant(name)[0], math.prod(launch.grid), launch.threads, (size,) * 3
+        ).seconds
         print(
             f"{name:40} {taken:7.2f} s, estimated {estimate:7.2f} s: {taken / estimate:.2f} times"
         )

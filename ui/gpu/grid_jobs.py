@@ -61,10 +61,11 @@ def load_candidate(grid: Grid) -> Candidate:
 
 def run_part(grid: Grid, task: PartTask) -> Part:
     """Run some blocks."""
-    first, last = task.blocks[0], task.blocks[-1]
+    blocks = f"Blocks {task.blocks[0]:,} to {task.blocks[-1]:,}"
+    say(f"{blocks} are running.")  # most are done before a loop's progress is reported
 
     def say_place(progress: Progress) -> None:
-        say(f"Blocks {first:,} to {last:,}: {progress.place or 'between loops'}.")
+        say(f"{blocks}: {progress.place or 'between loops'}.")
 
     return simulate_part(*load_grid(grid), task, say_place)
 

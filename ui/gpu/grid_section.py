@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from gpu.bits import fresh_seed
-from gpu.candidate import variant_title, variants
+from gpu.candidate import split_variant, variant_title, variants
 from simulator import LaunchError, Report, catalogue
 from simulator.machine.budget import Progress
 from simulator.observers.hazards.findings import Hazard
@@ -75,7 +75,9 @@ def draw_controls(busy: bool) -> Grid | None:
     except LaunchError as error:
         st.error(plain_text(str(error)))
         return None
-    work = click_cost.grid(math.prod(candidate.grid), math.prod(candidate.block), grid.size)
+    work = click_cost.grid(
+        split_variant(name)[0], math.prod(candidate.grid), math.prod(candidate.block), grid.size
+    )
     pressed = press(
         button.button, "Run every block", "grid_go", icon=":material/grid_on:", width="stretch",
         disabled=busy or bool(work.refusal),

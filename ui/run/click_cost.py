@@ -28,9 +28,15 @@ STOP_SECONDS = 0.1  # to draw a stop of a lesson for each window and theme
 SCENE_SECONDS = 1.5  # to draw all steps of a lesson's scene so
 
 # Of a whole grid, every access checked and counted: a warp of a chunk of blocks adds a product for
-# each of its threads; and a thread's part of that.
-TURN_SECONDS = 1.2e-4
-PRODUCT_SECONDS = 3.5e-8
+# each of its threads; and a thread's part of that, by kernel: least where the machine makes the
+# loads of a whole loop ahead, most where it cannot and an iteration has one product.
+# `python -m tools.benchmarks.grid_estimates` prints estimates beside what was taken.
+TURN_SECONDS = 4.2e-5
+PRODUCT_SECONDS = 1e-8
+PRODUCT_SECONDS_OF = {
+    "uncoalesced": 1e-9, "naive": 1e-9, "tiled": 1e-9, "transposed": 3e-9, "padded": 3e-9,
+    "tiled_double": 2.5e-8, "swizzled": 3.5e-8, "few_rows": 1.2e-7, "few_columns": 1.2e-7,
+}  # fmt: skip
 BLOCKS_OF_CHUNK = CHUNK_LANES // WARP_SIZE
 
 
@@ -94,12 +100,20 @@ def lesson_file(stops: int, scenes: int) -> Work:
     return Work("A lesson's file with", amount, seconds, "read the lesson here")
 
 
-def grid(blocks: int, threads: int, size: tuple[int, int, int]) -> Work:
-    """Every block of a product at M, N and K; threads are a block's."""
+def grid(name: str, blocks: int, threads: int, size: tuple[int, int, int]) -> Work:
+    """Every block of a product at M, N and K by a kernel of the catalogue; threads are a block's.
+
+    >>> grid("naive", 16_384, 256, (2048, 2048, 2048)).seconds < 60 < grid(
+    ...     "swizzled", 16_384, 256, (2048, 2048, 2048)
+    ... ).seconds
+    True
+    """
     M, N, K = size
     turns = -(-blocks // BLOCKS_OF_CHUNK) * -(-threads // WARP_SIZE) / (blocks * threads)
-    seconds = M * N * K * (turns * TURN_SECONDS + PRODUCT_SECONDS)
-    return Work("Every block of", f"{M:,} × {N:,} × {K:,}", seconds, "choose a smaller M, N or K")
+    each = turns * TURN_SECONDS + PRODUCT_SECONDS_OF.get(name, PRODUCT_SECONDS)
+    return Work(
+        "Every block of", f"{M:,} × {N:,} × {K:,}", M * N * K * each, "choose a smaller M, N or K"
+    )
 
 
 def format_seconds(seconds: float) -> str:
