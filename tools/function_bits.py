@@ -1,4 +1,4 @@
-"""A GPU's functions behind cuRAND's normal numbers: `python -m tools.function_bits --out FILE`.
+"""A GPU's functions, of cuRAND's and of a kernel: `python -m tools.function_bits --out FILE`.
 
 What the GPU gives for random operands, and digests of sines and cosines of a turn's angles:
 tests/simulator/test_function_bits.py holds the simulator to FILE.
@@ -24,6 +24,7 @@ RECORDED = 256  # operands of each function in the file
 FUNCTIONS = {
     "logf": "float", "expf": "float", "log": "double", "exp": "double",
     "ex2": "float", "sin": "float", "cos": "float",
+    "__expf": "float", "__sinf": "float", "__cosf": "float",
 }  # fmt: skip
 PAIRS = {"normal": ("_curand_box_muller", 2, "float2"),
          "normal_double": ("_curand_box_muller_double", 4, "double2")}  # fmt: skip
@@ -62,7 +63,17 @@ def operands() -> dict[str, Array]:
     random = np.random.default_rng(20261127)
     words = random.integers(0, 2**32, 4 * RECORDED, np.uint64).astype(np.uint32)
     parts, powers = random.random(RECORDED), random.standard_normal(RECORDED) * 4
-    given = {"logf": parts, "log": parts, "expf": powers, "exp": powers, "ex2": powers}
+    # Of all sizes, both signs: small, whole, those of which the power is finite, and any.
+    signs = random.choice([-1, 1], RECORDED)
+    sizes = 10 ** random.uniform(-38, 38, RECORDED)
+    exponents = np.concatenate([
+        powers[::4], signs[::4] * 10 ** random.uniform(-12, -5, RECORDED // 4),
+        np.arange(-32, 32), random.uniform(-87, 89, RECORDED // 4),
+    ])  # fmt: skip
+    given = {
+        "logf": sizes, "log": parts, "expf": exponents, "exp": powers, "ex2": exponents,
+        "__expf": exponents, "__sinf": signs * sizes, "__cosf": signs * sizes,
+    }  # fmt: skip
     kinds = {"float": np.float32, "double": np.float64}
     return {
         "normal": words[: 2 * RECORDED], "normal_double": words,
@@ -108,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     given = operands()
-    what = "What a GPU gave for the functions behind cuRAND's normal numbers, as bits."
+    what = "What a GPU gave for a kernel's functions and those of cuRAND's normal numbers, as bits."
     how = "python -m tools.function_bits --out FILE"
     measured = recorded(given, on_gpu(given))
     write(options.out, {"what": what, **machine(), "how": how, **measured})

@@ -7,7 +7,6 @@ hardware's estimate of a reciprocal, here the reciprocal itself: of 65,536 resul
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -114,11 +113,13 @@ def quick_expf(x: Array) -> Array:
     return power_of_two(x * LOG2E)
 
 
-# What a kernel's own calls compute for operands like those of which an H100's bits are known, from
-# one number to another: tests/simulator/test_function_bits.py has them; of __expf those of ex2.
+# What a kernel's own calls compute for the operands of which an H100's bits are known, from one
+# number to another: tests/simulator/test_function_bits.py has them.
+LARGEST, SMALLEST_NORMAL = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
 MEASURED: Mapping[str, tuple[Function, float, float]] = {
-    "expf": (expf, -16, 16), "logf": (logf, 2.0**-126, 1), "__expf": (quick_expf, -11, 11),
-    "__sinf": (sine, 0, 2 * math.pi), "__cosf": (cosine, 0, math.pi / 4),
+    "expf": (expf, -87, LARGEST), "logf": (logf, SMALLEST_NORMAL, LARGEST),
+    "__expf": (quick_expf, -87, LARGEST), "__sinf": (sine, -LARGEST, LARGEST),
+    "__cosf": (cosine, -LARGEST, LARGEST),
 }  # fmt: skip
 
 

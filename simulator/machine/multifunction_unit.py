@@ -77,20 +77,27 @@ POWER = np.array((
 # fmt: on
 
 
+FURTHEST = 300  # exponents of two for which a float32 number is infinite or zero
+
+
 def sine(angle: Array) -> Array:
-    """The sine of float32 angles [n] in radians, from 0 to 7, as sin.approx gives it."""
-    return _of_turns(_turns(angle))
+    """The sine of finite float32 angles [n] in radians, as sin.approx gives it."""
+    size = _of_turns(_turns(np.abs(angle)))
+    return np.where(np.signbit(angle), -size, size)
 
 
 def cosine(angle: Array) -> Array:
-    """The cosine of float32 angles [n] in radians, from 0 to 7, as cos.approx gives it."""
-    return _of_turns(_turns(angle) + (1 << FRACTION_BITS))
+    """The cosine of finite float32 angles [n] in radians, as cos.approx gives it."""
+    return _of_turns(_turns(np.abs(angle)) + (1 << FRACTION_BITS))
 
 
 def power_of_two(exponent: Array) -> Array:
-    """2 to the power of float32 exponents [n] of moderate size, as ex2.approx gives it."""
-    size = np.floor(np.abs(exponent.astype(np.float64)) * 2**FRACTION_BITS).astype(np.int64)
-    fixed = np.where(exponent < 0, ~size, size)
+    """2 to the power of float32 exponents [n] from -126 on, as ex2.approx gives it."""
+    near = np.minimum(np.abs(exponent.astype(np.float64)), FURTHEST)
+    size = np.floor(near * 2**FRACTION_BITS).astype(np.int64)
+    # Of a negative exponent every bit changes, except where no fraction is left of it.
+    within = size & ((1 << FRACTION_BITS) - 1)
+    fixed = np.where(exponent < 0, np.where(within == 0, -size, ~size), size)
     sums = POWER_START + _sums(POWER, fixed & ((1 << FRACTION_BITS) - 1))
     with np.errstate(over="ignore"):
         found = np.ldexp(_cut(sums) * POWER_UNIT, fixed >> FRACTION_BITS)
@@ -102,8 +109,8 @@ def _turns(angle: Array) -> Array:
     product = angle.astype(np.float64) * np.float64(TURNS_OF_RADIAN)
     turns = product.astype(np.float32)
     turns = np.where(turns > product, np.nextafter(turns, np.float32(0)), turns)  # toward zero
-    fixed = np.floor(turns.astype(np.float64) * 2 ** (FRACTION_BITS + 2))
-    return np.asarray(fixed, np.int64)
+    whole = 2.0 ** (FRACTION_BITS + 2)
+    return np.asarray(np.fmod(np.floor(turns.astype(np.float64) * whole), whole), np.int64)
 
 
 def _of_turns(turns: Array) -> Array:

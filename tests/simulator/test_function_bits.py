@@ -1,4 +1,4 @@
-"""cuRAND's normal numbers and the functions behind them: the bits that an H100 gave."""
+"""A kernel's functions and those of cuRAND's normal numbers: the bits that an H100 gave."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from simulator import Launch, compile_kernel, simulate
 from simulator.language.ctype import Array
-from simulator.machine.compiled_functions import LOG2E, exp, expf, log, logf
+from simulator.machine.compiled_functions import exp, expf, log, logf, quick_expf
 from simulator.machine.multifunction_unit import cosine, power_of_two, sine
 from simulator.machine.random_numbers import normal_double_pair, normal_pair
 from tools.function_bits import EVERY, FUNCTIONS, angles
@@ -28,6 +28,7 @@ def of_words(pair: Any, count: int) -> Any:
 OURS = {
     "normal": of_words(normal_pair, 2), "normal_double": of_words(normal_double_pair, 4),
     "logf": logf, "expf": expf, "log": log, "exp": exp, "ex2": power_of_two,
+    "__expf": quick_expf, "__sinf": sine, "__cosf": cosine,
 }  # fmt: skip
 
 
@@ -64,36 +65,24 @@ def test_one_number_is_one_of_many() -> None:
         assert exp(ends.astype(np.float64)).tolist() == [0, 0, np.inf, np.inf]
 
 
-CALLS = {
-    "expf": ("expf", np.exp), "logf": ("logf", np.log), "ex2": ("__expf", np.exp),
-    "sin": ("__sinf", np.sin), "cos": ("__cosf", np.cos),
-}  # fmt: skip
+OTHERS = {"expf": np.exp, "logf": np.log, "__expf": np.exp, "__sinf": np.sin, "__cosf": np.cos}
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", OTHERS)
 def test_a_kernels_own_calls_are_the_gpus_where_these_are_known(name: str) -> None:
     """Beyond the measured operands NumPy's function is called, for the same lanes as well."""
-    call, other = CALLS[name]
-    beyond = np.array([-3, 1e30, np.inf, np.nan, -90, 1e-42], np.float32)
-    if name in ("sin", "cos"):
-        given = angles()[name][::EVERY]
-        expected = {"sin": sine, "cos": cosine}[name](given)
-    else:
-        given = numbers(name, MEASURED["functions"][name]["given"], is_given=True)
-        expected = OURS[name](given)
-    if name == "ex2":  # the product of x and log2(e), of which 2 to the power is measured
-        given = given[np.abs(given) < 11]
-        expected = power_of_two(given * LOG2E)
+    measured = MEASURED["functions"][name]
+    given = numbers(name, measured["given"], is_given=True)
+    beyond = np.array([np.inf, np.nan, *([-3, 1e-42] if name == "logf" else [])], np.float32)
     x = np.concatenate([given, beyond])
     n = x.size
     text = (
         f"__global__ void k(float* x, int n) {{ int i = blockIdx.x * 256 + threadIdx.x;"
-        f" if (i < n) x[i] = {call}(x[i]); }}"
+        f" if (i < n) x[i] = {name}(x[i]); }}"
     )
     launch = Launch((-(-n // 256), 1, 1), (256, 1, 1), {"x": x, "n": n})
     found = simulate(compile_kernel(text), launch).arrays["x"]
+    expected = numbers(name, measured["result"], is_given=False)
     assert np.array_equal(found[: given.size], expected)
     with np.errstate(all="ignore"):
-        after = other(beyond)
-    is_far = slice(1, 5) if name in ("expf", "ex2", "sin", "cos") else slice(0, 4)
-    assert np.array_equal(found[given.size :][is_far], after[is_far], equal_nan=True)
+        assert np.array_equal(found[given.size :], OTHERS[name](beyond), equal_nan=True)
