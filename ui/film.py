@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--by", choices=(BEAT, STATEMENT), default=BEAT,
         help="which of these steps are shown: the beats (a copy, a wait, a product, a store), the "
-        "default, or all statements; --pace counts either",
+        "default, or all statements; --pace is the rate of whichever is chosen",
     )  # fmt: skip
     parser.add_argument("--width", type=_pixels(720), default=1280, help="pixels; default 1280")
     parser.add_argument("--height", type=_pixels(400), default=720, help="pixels; default 720")

@@ -280,7 +280,10 @@ class Run:
             raise LaunchError(f"{self.candidate.name} left no trace: {error}") from None
         if len(numbers) == self.buffers.whole:
             return summary
-        sample = f"The figures are of {len(numbers):,} of {self.buffers.whole:,} whole blocks."
+        sample = (
+            f"These figures come from {len(numbers):,} of the {self.buffers.whole:,} blocks that were "
+            "traced whole."
+        )
         return dataclasses.replace(summary, left_out=(sample, *summary.left_out))
 
 

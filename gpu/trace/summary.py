@@ -376,11 +376,13 @@ def _kept_warps(
         keep = of_block if is_full else of_block[in_one[of_block]]
         warps[int(numbered[one])] = _intervals(found.warps, spans, joined, numbers, keep)
     notes = []
+    if len(in_full) < blocks.size:
+        notes.append(f"Of {blocks.size} whole blocks the warps of {len(in_full)} are stored.")
     if not all(in_full.values()):
         cut = list(in_full.values()).count(False)
-        notes.append(f"Of {cut} of {len(in_full)} whole blocks only tile {middle} is kept.")
-    if len(in_full) < blocks.size:
-        notes.append(f"Of {blocks.size} whole blocks the warps of {len(in_full)} are kept.")
+        notes.append(
+            f"For {cut} of the {len(in_full)} blocks whose warps are stored, only tile {middle} is."
+        )
     return warps, notes
 
 

@@ -135,7 +135,7 @@ def test_a_sentence_compares_two_kernels(
 
 def test_a_setting_is_part_of_a_sentence(comparison: Comparison) -> None:
     tiled = dataclasses.replace(comparison.kernels[1], name="tiled:TILE=32")
-    assert performance.phrase(tiled) == "tiled with TILE 32"
+    assert performance.phrase(tiled) == "tiled (TILE 32)"
 
 
 def test_chosen_kernels_keep_their_order_and_none_means_all(comparison: Comparison) -> None:

@@ -112,7 +112,7 @@ def test_two_recorded_kernels_are_compared_in_a_sentence(monkeypatch: pytest.Mon
     page.selectbox(key="recorded_base").select("tiled:TILE=32").run()
     assert not page.exception
     ratio = ms["tiled:TILE=32"] / ms["registers"]
-    compared = f"**registers runs at {ratio:.2f} × the speed of tiled with TILE 32**"
+    compared = f"**registers runs at {ratio:.2f} × the speed of tiled (TILE 32)**"
     assert sentence(page).startswith(compared)
     assert {"registers", "tiled, TILE 32"} <= set(speeds(page)["Kernel"])
 
@@ -187,7 +187,7 @@ def test_a_size_with_few_rows_or_columns_shows_the_kernel_for_it(
 def test_the_page_says_why_counters_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     page = without(monkeypatch, "")
     (why,) = [text.value for text in page.markdown if "wider words" in text.value]
-    assert why.startswith("transposed with TILE 32 shows 28% of the predicted shared wavefronts")
+    assert why.startswith("transposed (TILE 32) shows 28% of the predicted shared wavefronts")
 
 
 @pytest.mark.deep

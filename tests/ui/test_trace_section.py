@@ -64,7 +64,7 @@ def test_a_recording_says_its_gpu_size_and_day(folder: Path) -> None:
     assert [tab.label for tab in app.tabs] == list(TABS)
     sentence = said(app)
     assert (
-        "**Transposed with TILE 32 compared with padded with TILE 32.** The inner loop takes 9,011 "
+        "**Transposed (TILE 32) compared with padded (TILE 32).** The inner loop takes 9,011 "
         "cycles instead of 2,064: 4.4 times as long. Copying is about the same."
     ) in sentence
     assert f"Recorded on {device.name}, 4 March 2026 at 05:06 UTC, 512 × 512 × 512" in sentence

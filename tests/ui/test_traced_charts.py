@@ -58,17 +58,17 @@ def test_tiles_of_any_size_are_at_one_scale() -> None:
     assert list(copying.x) == pytest.approx([702 / 16, 733 / 32, 847 / 32, 748 / 32])
     assert len({one.marker.symbol for one in figure.data}) == len(figure.data)
     sentence = traced_phases.summarize([TILED, TILED_32])
-    assert sentence.startswith("**From tiled to tiled with TILE 32 what a warp spends")
+    assert sentence.startswith("**From tiled to tiled (TILE 32) what a warp spends")
     assert traced_phases.summarize([PADDED_32]) == ""
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({}, r"took 1.06 times as long .* has the bits .* within 0.4%\."),
-        ({"ratio": 1.31}, r"took 1.06 to 1.31 times .* For padded with TILE 32 it is more"),
-        ({"same_bits": False}, "C of padded with TILE 32 has different bits"),
-        ({"sum_error": -0.041}, r"do not add up .*: padded with TILE 32 -4.1%\."),
+        ({}, r"took 1.06 times as long .* has the same bits .* within 0.4%\."),
+        ({"ratio": 1.31}, r"took 1.06 to 1.31 times .* For padded \(TILE 32\) it was more"),
+        ({"same_bits": False}, r"C of padded \(TILE 32\) has different bits"),
+        ({"sum_error": -0.041}, r"do not add up .*: padded \(TILE 32\) -4.1%\."),
     ],
 )
 def test_what_measuring_changed_is_said(changes: dict[str, object], sentence: str) -> None:
@@ -91,13 +91,13 @@ def test_blocks_that_ran_unlike_the_others_are_told() -> None:
     sentence = traced_phases.explain_sample(
         [PADDED_32, dataclasses.replace(TRANSPOSED_32, blocks=blocks)]
     )
-    assert re.search(r"of the launch: transposed with TILE 32 \d+ µs of \d+\.$", sentence)
+    assert re.search(r"median block: transposed \(TILE 32\) \d+ µs instead of \d+ µs\.$", sentence)
     assert traced_phases.explain_sample([PADDED_32]) == ""
 
 
 def test_a_kernel_without_tiles_waits_in_its_inner_loop() -> None:
     naive = trace_of("naive", (512,) * 3, [("inner loop", 110, 12, 14)], 1, 8)
-    assert "(naive)" in traced_phases.explain_loading([naive, TILED])
+    assert "In naive loads" in traced_phases.explain_loading([naive, TILED])
     assert traced_phases.explain_loading([TILED]) == ""
 
 

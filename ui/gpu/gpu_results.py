@@ -220,7 +220,7 @@ def show_tables(comparison: Comparison) -> None:
         )  # fmt: skip
         st.caption(
             "Sectors of global memory (32 bytes each) and wavefronts of shared memory are the "
-            "simulator's counts for this launch: computed, exactly, from launches of a few tiles."
+            "simulator's counts for this launch, computed exactly from launches of a few tiles."
         )
 
 

@@ -67,7 +67,7 @@ def draw_recorded_traces() -> None:
     *left, size_column, first, second = st.columns([3, 2, 3, 3][len(by_name) < 2 :])
     run = runs[0]
     if left:
-        run = by_name[left[0].selectbox("Clocked on", list(by_name), key="traced_on")]
+        run = by_name[left[0].selectbox("Traced on", list(by_name), key="traced_on")]
     with drawn_from(run.file):
         traces = _of_catalogue(run.outlines)
         sizes = {size_name(trace.size): trace.size for trace in traces}
@@ -185,8 +185,8 @@ def _choose_pair(found: Traced, columns: Sequence[DeltaGenerator]) -> tuple[Trac
     second = next(name for name in (USUAL_PAIR[1], *names) if name in names and name != first)
     left, right = columns
     return (
-        _choose(left, "Clocked", found, first, f"{found.key}_clocked"),
-        _choose(right, "beside", found, second, f"{found.key}_beside"),
+        _choose(left, "Traced kernel", found, first, f"{found.key}_clocked"),
+        _choose(right, "compared with", found, second, f"{found.key}_beside"),
     )
 
 

@@ -254,7 +254,7 @@ def _is_less(share: float | None) -> bool:
 
 
 def _list(differences: Sequence[Difference], count: str) -> str:
-    """The kernels with their ratios: "transposed with TILE 32 shows 28% of the predicted ..."."""
+    """The kernels with their ratios: "transposed (TILE 32) shows 28% of the predicted ..."."""
     first, *rest = differences
     text = (
         f"{performance.phrase(first.kernel)} shows {first.ratio:.0%} of the predicted "

@@ -46,7 +46,7 @@ def variant_label(variant: str, defines: Mapping[str, str]) -> str:
 
 
 def phrase(kernel: KernelResult) -> str:
-    """The kernel's name within a sentence: "tiled", "tiled with TILE 32"."""
+    """The kernel's name within a sentence: "tiled", "tiled (TILE 32)"."""
     if kernel.name.startswith("cublas"):
         return kernel_label(kernel)
     return variant_phrase(kernel.name)
@@ -57,7 +57,7 @@ def variant_phrase(variant: str) -> str:
     name, *settings = variant.split(":")
     if not settings:
         return name
-    return f"{name} with {' and '.join(setting.replace('=', ' ') for setting in settings)}"
+    return f"{name} ({', '.join(setting.replace('=', ' ') for setting in settings)})"
 
 
 def size_name(size: tuple[int, int, int]) -> str:

@@ -196,8 +196,8 @@ def explain_sample(traces: Sequence[Trace]) -> str:
         for trace, ours, every in unlike
     )
     return (
-        "The blocks whose warps were followed did not run as long as the launch's median block: "
-        f"{sentences}."
+        "The blocks whose warps were followed ran for a different time than the launch's median "
+        f"block: {sentences}."
     )
 
 

@@ -93,7 +93,7 @@ def draw_page() -> None:
         "A kernel is the code that the simulator steps through, compiled for a real GPU. Its "
         "product of random matrices is checked against one in double precision, and its time is "
         "compared with that of cuBLAS, NVIDIA's own library, in the same precision: FP32, which is "
-        "`float`, or what a kernel for tensor cores rounds to."
+        "`float`, or the type to which a kernel for tensor cores rounds A and B."
     )
     gpu = int(st.session_state.get(GPU, 0))
     workers = cluster_workers()
@@ -207,8 +207,9 @@ def draw_buttons(
 def draw_trace_form(candidates: list[Candidate], size: tuple[int, int, int], gpu: int) -> None:
     """Draw the form for a trace: one of the chosen kernels, at the chosen size."""
     st.markdown(
-        "The kernel runs with reads of its multiprocessor's clock between its statements: how long "
-        "each phase takes, and which block ran where and when. It is timed without them, too."
+        "The kernel runs with reads of its multiprocessor's clock between its statements. They show "
+        "how long each phase takes, and which block ran where and when. The kernel is timed "
+        "without them, too."
     )
     by_name = {candidate.name: candidate for candidate in candidates}
     if not by_name:

@@ -87,6 +87,6 @@ def test_what_a_gpu_took_is_the_recordings_and_not_said_of_a_changed_kernel() ->
     assert f"tiled in tiles of 16 × 16 took {kernel.ms:,.0f} ms" in smaller
     [larger] = [one for one in comparison.kernels if one.name == "tiled:TILE=32"]
     described = texts(of_query(PINNED, kernel="tiled", M=32, N=32, K=32, TILE=32), 0)[0]
-    assert f"tiled with TILE 32 took {larger.ms:,.0f} ms" in described
+    assert f"tiled (TILE 32) took {larger.ms:,.0f} ms" in described
     edited = of_query(PINNED, kernel="tiled", edits="second-barrier")
     assert "took" not in texts(edited, 0)[0]
