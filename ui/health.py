@@ -1,7 +1,8 @@
 """Says whether the app gives a visitor a scene: `python -m ui.health [URL]`.
 
 It opens a session as a browser does, so it sees what a visitor would: `/_stcore/health` says "ok"
-even where no session can be opened. The exit code is 0, or 1 with a sentence on stderr that says why.
+even where no session can be opened. The exit code is 0, or 1 with a sentence on stderr
+that says why.
 """
 
 from __future__ import annotations

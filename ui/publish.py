@@ -66,7 +66,9 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m ui.publish",
         description="Write the presets as pages that need no server and no Python.",
     )
-    parser.add_argument("folder", type=Path, help="where the pages go; created if it does not exist")
+    parser.add_argument(
+        "folder", type=Path, help="where the pages go; created if it does not exist"
+    )
     parser.add_argument(
         "views", nargs="*", help="further views: addresses of the Step page, or kernel=tiled&M=8&…"
     )

@@ -281,8 +281,8 @@ class Run:
         if len(numbers) == self.buffers.whole:
             return summary
         sample = (
-            f"These figures come from {len(numbers):,} of the {self.buffers.whole:,} blocks that were "
-            "traced whole."
+            f"These figures come from {len(numbers):,} of the {self.buffers.whole:,} blocks that "
+            "were traced whole."
         )
         return dataclasses.replace(summary, left_out=(sample, *summary.left_out))
 

@@ -106,7 +106,9 @@ def test_a_grid_is_estimated_by_its_blocks_and_products() -> None:
     blocks, size = 32 * 32, (512, 512, 512)
     usual = grid("rows", blocks, 256, size)
     assert usual.refusal == ""
-    assert usual.seconds < grid("rows", blocks // 64, 256, size).seconds, "a thread has more products"
+    assert usual.seconds < grid("rows", blocks // 64, 256, size).seconds, (
+        "a thread has more products"
+    )
     assert grid("rows", blocks, 256, (512, 512, 1024)).seconds == pytest.approx(2 * usual.seconds)
     assert grid("swizzled", 128 * 128, 256, (2048,) * 3).refusal.startswith(
         "Every block of 2,048 × 2,048 × 2,048 would take about "

@@ -207,8 +207,8 @@ def draw_buttons(
 def draw_trace_form(candidates: list[Candidate], size: tuple[int, int, int], gpu: int) -> None:
     """Draw the form for a trace: one of the chosen kernels, at the chosen size."""
     st.markdown(
-        "The kernel runs with reads of its multiprocessor's clock between its statements. They show "
-        "how long each phase takes, and which block ran where and when. The kernel is timed "
+        "The kernel runs with reads of its multiprocessor's clock between its statements. They "
+        "show how long each phase takes, and which block ran where and when. The kernel is timed "
         "without them, too."
     )
     by_name = {candidate.name: candidate for candidate in candidates}
