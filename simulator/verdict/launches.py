@@ -287,7 +287,8 @@ def _numbers(
         case Contents.FRACTIONS if element.is_float:
             top = 2 * QUARTERS
             quarters = random.integers(-top, top + 1, shape, np.int32).astype(element.dtype)
-            return quarters / element.dtype.type(QUARTERS)
+            fractions: Array = quarters / element.dtype.type(QUARTERS)
+            return fractions
         case Contents.FRACTIONS if element.dtype.kind == "i":
             return random.integers(-LARGEST_RANDOM, LARGEST_RANDOM + 1, shape).astype(element.dtype)
         case Contents.RANDOM | Contents.FRACTIONS:

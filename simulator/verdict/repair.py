@@ -153,7 +153,7 @@ class _Text:
     def _text(self, span: Span) -> str:
         return text_at(self._kernel, span)
 
-    def _expressions(self) -> Iterator[Expression]:
+    def _expressions(self) -> tuple[Expression, ...]:
         return expressions_within(self._kernel.body)
 
     def _binaries(self, *operators: str) -> Iterator[Binary]:
