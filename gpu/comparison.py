@@ -25,9 +25,8 @@ class KernelResult:
     ms: float | None = None  # median milliseconds of one launch
     ms_spread: tuple[float, float] | None = None  # 20th and 80th percentile, milliseconds
     repeats: int = 0  # launches that were timed
-    runs: int = (
-        1  # of all kernels of its precision, until samples were steady; of one run are these
-    )
+    # Of all kernels of its precision, until samples were steady; these are of one of them.
+    runs: int = 1
     tflops: float | None = None  # 2 M N K operations over ms, in 10^12 a second
     cublas_ratio: float | None = None  # cuBLAS's time over ms: above 1 is faster than cuBLAS
     peak_share: float | None = None  # of the device's FP32 peak, 0 to 1, without tensor cores

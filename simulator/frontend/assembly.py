@@ -213,9 +213,8 @@ class _Assembly:
 
     def given(self, text: str) -> Expression:
         """What an operand has, in its own type."""
-        found = OPERAND.fullmatch(text)
-        if found is not None:
-            number = int(found[1] or found[2])
+        number = _number_of(text)
+        if number is not None:
             if number in self._inputs:
                 return value_of(self._inputs[number], self.span)
             return self._raw(self._operands[number])
@@ -226,13 +225,11 @@ class _Assembly:
             if variable is None:
                 raise self.error(f"The register {text} of inline assembly has no value here.")
             return value_of(variable, self.span)
-        number_text = NUMBER.fullmatch(text)
-        if number_text is None:
+        literal = NUMBER.fullmatch(text)
+        if literal is None:
             raise self.error(f"The operand {text} of inline assembly is not supported.")
-        value = (
-            int(number_text[2], 0) if number_text[2][:2] in ("0x", "0X") else int(number_text[2])
-        )
-        return self.literal(-value if number_text[1] else value, ctype.LONG)
+        value = int(literal[2], 16 if literal[2][:2] in ("0x", "0X") else 10)
+        return self.literal(-value if literal[1] else value, ctype.LONG)
 
     def value(self, text: str, kind: Scalar) -> Expression:
         """What an operand has, as a value of a type of its own size."""
@@ -265,10 +262,10 @@ class _Assembly:
 
     def number(self, text: str) -> int:
         """An operand that is known before the launch."""
-        found = OPERAND.fullmatch(text)
+        number = _number_of(text)
         known: Any = None
-        if found is not None:
-            known = constant(self._operands[int(found[1] or found[2])].cursor)
+        if number is not None:
+            known = constant(self._operands[number].cursor)
         elif NUMBER.fullmatch(text):
             value = self.given(text)
             assert isinstance(value, Literal)
@@ -339,9 +336,8 @@ class _Assembly:
 
     def write(self, text: str, value: Expression) -> None:
         """Give an operand or a register of the assembly its value."""
-        found = OPERAND.fullmatch(text)
-        if found is not None:
-            number = int(found[1] or found[2])
+        number = _number_of(text)
+        if number is not None:
             operand = self._operands[number]
             if not operand.is_output:
                 raise self.error(
@@ -630,6 +626,12 @@ def _split(text: str) -> list[str]:
     ['{$0, $1}', '[$2]', '16']
     """
     return [each.strip() for each in re.findall(r"\{[^}]*\}|[^,{}]+", text) if each.strip()]
+
+
+def _number_of(text: str) -> int | None:
+    """The number of an operand, which is $0 or ${0} for %0; None for another text."""
+    found = OPERAND.fullmatch(text)
+    return None if found is None else int(found[1] or found[2])
 
 
 def _shown(text: str) -> str:

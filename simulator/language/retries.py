@@ -276,21 +276,15 @@ class _Walk:
         flow = _Flow()
         for value, chosen in self._evaluate(switch.selector, state):
             self._need(value, _Value.FREE)
-            starts = [position for _, position in switch.labels]
             if all(label is not None for label, _ in switch.labels):
                 flow.normal.add(chosen)
-            for start in starts:
-                flow.normal |= self._in_sequence(switch.body[start:], chosen, flow)
+            for _, start in switch.labels:
+                inner = self._run_all(switch.body[start:], {chosen})
+                flow.add_abnormal(inner)
+                flow.normal |= inner.normal
         flow.normal |= flow.breaks
         flow.breaks = set()
         return flow
-
-    def _in_sequence(
-        self, statements: Iterable[tree.Statement], state: _State, flow: _Flow
-    ) -> set[_State]:
-        inner = self._run_all(statements, {state})
-        flow.add_abnormal(inner)
-        return inner.normal
 
     def _call(self, function: tree.Function, state: _State) -> list[tuple[_Value, _State]]:
         """The value of a function, and the states after it."""
@@ -345,10 +339,9 @@ class _Walk:
         self, condition: tree.Expression, value: _Value, state: _State
     ) -> list[tuple[bool, _State]]:
         """The paths after a condition of a value."""
-        both = [(True, state), (False, state)]
         match value:
             case _Value.FREE:
-                return both
+                pass
             case _Value.WON | _Value.LOST:
                 won = value is _Value.WON
                 if state.phase is _Phase.FAILED:
@@ -358,21 +351,19 @@ class _Walk:
                 succeeded = replace(state, phase=_Phase.IDLE, values=frozenset())
                 return [(won, succeeded), (not won, failed)]
             case _Value.ANSWER | _Value.OF_ANSWER:
-                if condition not in state.decided:
-                    return both
-                # It asks of the answer what it has asked of the read: as if that had been atomic.
-                state = state.turn(_Phase.IDLE, spend=READ_VALUES)
-                free = {(name, v) for name, v in state.values if v is _Value.SPENT}
-                state = replace(state, values=frozenset(free))
-                return [(True, state), (False, state)]
+                if condition in state.decided:
+                    # It asks of the answer what it asked of the read: as if that had been atomic.
+                    state = state.turn(_Phase.IDLE, spend=READ_VALUES)
+                    free = {(name, v) for name, v in state.values if v is _Value.SPENT}
+                    state = replace(state, values=frozenset(free))
             case _Value.COPY | _Value.DERIVED:
                 self._need(state.phase, _Phase.READ)
                 state = replace(state, decided=state.decided | {condition})
-                return [(True, state), (False, state)]
             case _Value.SPENT:
                 raise _OtherUseError
             case _:
                 assert_never(value)
+        return [(True, state), (False, state)]
 
     # Expressions -----------------------------------------------------------------------------
 
@@ -394,14 +385,10 @@ class _Walk:
                 return [(_computed([value]), after) for value, after in self._evaluate(base, state)]
             case tree.Cast(operand=operand, ctype=ctype):
                 exact = _keeps_all_bits(operand.ctype, ctype)
+                kept = _Value if exact else (_Value.WON, _Value.LOST)
                 return [
-                    (
-                        value
-                        if exact or value in (_Value.WON, _Value.LOST)
-                        else _computed([value]),
-                        s,
-                    )
-                    for value, s in self._evaluate(operand, state)
+                    (value if value in kept else _computed([value]), after)
+                    for value, after in self._evaluate(operand, state)
                 ]
             case tree.Unary(operator=operator, operand=operand):
                 flip = {_Value.WON: _Value.LOST, _Value.LOST: _Value.WON} if operator == "!" else {}
@@ -462,13 +449,9 @@ class _Walk:
     def _load(self, lvalue: tree.Expression, state: _State) -> list[tuple[_Value, _State]]:
         if in_register(lvalue):
             return self._evaluate(lvalue, state)
-        found = []
-        for after in self._place(lvalue, state):
-            if lvalue is self._read:
-                found.append((_Value.COPY, self._read_again(after)))
-            else:
-                found.append((_Value.FREE, after))
-        return found
+        if lvalue is self._read:
+            return [(_Value.COPY, self._read_again(one)) for one in self._place(lvalue, state)]
+        return [(_Value.FREE, after) for after in self._place(lvalue, state)]
 
     def _read_again(self, state: _State) -> _State:
         """The read itself: what came of it before is of no use any more."""

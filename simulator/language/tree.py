@@ -293,9 +293,7 @@ class Declare:
     span: Span
     variable: Variable
     value: Expression | None = None  # a variable's first value; None leaves it undefined
-    cells: tuple[Expression, ...] | None = (
-        None  # an array's first values, row by row; None as above
-    )
+    cells: tuple[Expression, ...] | None = None  # an array's, row by row; None as above
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,9 +35,8 @@ from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck, WrongC
 from simulator.verdict.wrong_cell_trace import Operands, as_number, trace_wrong_cell
 
 ALL_SECONDS = 3.0  # of a processor, for all sizes beside the form's own together
-FIRST_SECONDS = (
-    1.5  # of a processor, until the first blocks are done: an endless loop is reported soon
-)
+# Of a processor, until the first blocks are done: an endless loop is reported soon.
+FIRST_SECONDS = 1.5
 # A second order of a block's warps. Without races and atomics all give the same.
 OTHER_ORDER = Schedule.DESCENDING
 DROPPED = (HazardKind.OUT_OF_BOUNDS, HazardKind.MISALIGNED)

@@ -49,7 +49,6 @@ def in_full(hazard: Hazard) -> dict[str, Any]:
     }
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", TABLE)
 def test_findings_in_full(name: str) -> None:
     case = TABLE[name]

@@ -36,31 +36,19 @@ def test_missing_barrier(
         assert f"line {hazard.lines[0]}" in hazard.message
 
 
-# text, block, then the (kind, lines) that must come out; x is float[32].
+# What hazard_table.toml has not: text, block, then the (kind, lines) found; x is float[32].
 TABLE = {
     "clean": ("x[threadIdx.x] = 1;", 32, set()),
-    "out of bounds": ("x[threadIdx.x] = 1;", 64, {("out-of-bounds", (2,))}),
     "before the start": ("x[(int)threadIdx.x - 1] = 1;", 32, {("out-of-bounds", (2,))}),
     "guarded": ("x[threadIdx.x / 2] = 1;", 64, set()),
-    "read out of bounds": ("x[0 * threadIdx.x] = x[32 + threadIdx.x];", 1,
-                           {("out-of-bounds", (2,))}),
-    "one cell written by all": ("x[0] = threadIdx.x;", 32, {("write-after-write", (2, 2))}),
-    "unset shared": ("__shared__ float s[32];\nx[threadIdx.x] = s[threadIdx.x];", 32,
-                     {("uninitialized-read", (3,))}),
     "unset shared, read twice": (
         "__shared__ float s[32];\nfloat v = s[threadIdx.x];\nx[threadIdx.x] = v + s[threadIdx.x];",
         32, {("uninitialized-read", (3,)), ("uninitialized-read", (4,))}),
     "unset shared, set by the atomic that reads it": (
         "__shared__ int s[32];\natomicAdd(&s[threadIdx.x], 1);\nx[threadIdx.x] = s[threadIdx.x];",
         32, {("uninitialized-read", (3,))}),
-    "shared out of bounds": ("__shared__ float s[32];\ns[threadIdx.x + 1] = 0;", 32,
-                             {("out-of-bounds", (3,))}),
-    "unset variable": ("float v; if (threadIdx.x > 5) v = 1;\nx[threadIdx.x] = v;", 32,
-                       {("uninitialized-read", (3,))}),
     "set in both branches": (
         "float v; if (threadIdx.x > 5) v = 1; else v = 2;\nx[threadIdx.x] = v;", 32, set()),
-    "unset array": ("float v[4]; v[0] = 1;\nx[threadIdx.x] = v[1];", 32,
-                    {("uninitialized-read", (3,))}),
     **{
         f"an unset variable, {name}": (
             "__shared__ float s[32]; float v; if (threadIdx.x > 5) v = 1;\n" + rest, 32,
@@ -94,21 +82,14 @@ TABLE = {
     "neighbours with a barrier": (
         "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
         "if (threadIdx.x < 32)\nx[threadIdx.x] = s[threadIdx.x + 32];", 64, set()),
-    "write after read": (
-        "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
-        "float v = s[63 - threadIdx.x];\ns[threadIdx.x] = v;\nx[0 * threadIdx.x] += 0;", 64,
-        {("write-after-read", (5, 6))}),
     "a volatile number between warps": (
         "__shared__ volatile int s;\nif (threadIdx.x == 0)\ns = 1;\n"
         "if (threadIdx.x == 32)\nx[0] = s;", 64, {("read-after-write", (4, 6))}),
-    "divergent barrier": ("if (threadIdx.x < 40)\n__syncthreads();\nx[threadIdx.x / 2] = 1;", 64,
-                          {("divergent-barrier", (3,))}),
     "divergent within a warp": ("if (threadIdx.x < 7)\n__syncthreads();\nx[threadIdx.x] = 1;",
                                 32, {("divergent-barrier", (3,))}),
     "a barrier at the end": ("if (threadIdx.x < 7)\n__syncthreads();", 32, set()),
     "barrier by all": ("if (blockIdx.x == 0)\n__syncthreads();", 64, set()),
 }  # fmt: skip
-ITSELF = {(kind, (7, 7)) for kind in ("write-after-write", "write-after-read", "read-after-write")}
 
 
 @pytest.mark.parametrize("case", TABLE)
@@ -117,20 +98,7 @@ def test_finding(case: str) -> None:
     text = f"__global__ void k(float* x) {{\n{body}\n}}"
     kernel, launch = launch_text(text, block=block, x=np.zeros(32, np.float32))
     found = {(hazard.kind, hazard.lines) for hazard in simulate(kernel, launch).hazards}
-    if case == "write after read":  # the last line races with itself in one way or another
-        itself = {finding for finding in found if finding[1] == (7, 7)}
-        assert itself
-        assert itself <= ITSELF
-        found -= itself
     assert found == expected
-
-
-def test_blocks_race_in_global_memory() -> None:
-    text = "__global__ void k(float* x) {\nx[threadIdx.x] = blockIdx.x;\n}"
-    kernel, launch = launch_text(text, grid=2, x=np.zeros(32, np.float32))
-    (hazard,) = simulate(kernel, launch).hazards
-    assert (hazard.kind, hazard.lines) == ("write-after-write", (2, 2))
-    assert {hazard.example.block, hazard.example.other_block} == {(0, 0, 0), (1, 0, 0)}
 
 
 def test_blocks_that_wait_for_each_other_end_the_intervals_of_their_own_reads() -> None:
