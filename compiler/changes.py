@@ -213,14 +213,11 @@ def _moved(
             own = placed[line].get(stretch, [])
             if len(waits) != 1 or not own or line == barrier:
                 continue
-            if line < barrier:
-                crossed = [number for number in own if number > waits[0]]
-            else:
-                crossed = [number for number in own if number < waits[0]]
+            is_after = line < barrier
+            crossed = [number for number in own if (number > waits[0]) == is_after]
             if crossed:
-                after = line < barrier
-                side = "after" if after else "before"
-                kind = ChangeKind.AFTER_BARRIER if after else ChangeKind.BEFORE_BARRIER
+                side = "after" if is_after else "before"
+                kind = ChangeKind.AFTER_BARRIER if is_after else ChangeKind.BEFORE_BARRIER
                 yield Change(
                     kind, len(crossed),
                     f"Moved: {_instructions(len(crossed))} moved {side} the barrier of line "

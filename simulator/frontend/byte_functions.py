@@ -8,7 +8,7 @@ from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import CASTS, constant
+from simulator.frontend.clang import CASTS, child_expressions, constant
 from simulator.frontend.copies import copy
 from simulator.frontend.expressions import Expressions
 from simulator.frontend.records import assign
@@ -89,7 +89,7 @@ def _pointer(cursor: Any, expressions: Expressions) -> Expression:
         pointee = cursor.type.get_canonical().get_pointee()
         if cursor.kind != CursorKind.PAREN_EXPR and pointee.kind != TypeKind.VOID:
             break
-        cursor = [child for child in cursor.get_children() if child.kind.is_expression()][-1]
+        cursor = child_expressions(cursor)[-1]
     return expressions.value(cursor)
 
 
@@ -111,7 +111,7 @@ def _factor(size: Any) -> int:
     number = constant(size)
     if isinstance(number, int):
         return number
-    children = [child for child in size.get_children() if child.kind.is_expression()]
+    children = child_expressions(size)
     if size.kind == CursorKind.BINARY_OPERATOR and size.spelling == "*":
         return math.prod(map(_factor, children))
     if size.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR) and len(children) == 1:

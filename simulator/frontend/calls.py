@@ -12,6 +12,7 @@ from simulator.frontend.clang import (
     VARIABLES,
     WITH_BODIES,
     body_of,
+    child_expressions,
     constant,
     has_child,
     span_of,
@@ -396,7 +397,7 @@ class Calls:
         values, structs = self._statements.expressions, self._statements.structs
         if argument is None or _is_default(argument):
             # The parameter of operator++(int) has none: clang's own 0 stands for it.
-            given = [c for c in parameter.get_children() if c.kind.is_expression()]
+            given = child_expressions(parameter)
             argument = given[-1] if given else argument
         span = span_of(argument)
         referred = referred_type(parameter.type)

@@ -345,6 +345,11 @@ def constant(cursor: Any) -> int | float | None:
         library.clang_EvalResult_dispose(result)
 
 
+def child_expressions(cursor: Any) -> list[Any]:
+    """The children that are expressions: others may be the names of types."""
+    return [child for child in cursor.get_children() if child.kind.is_expression()]
+
+
 def unwrapped(cursor: Any) -> Any:
     """An expression without parentheses and the nodes that clang adds for what C implies."""
     while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):

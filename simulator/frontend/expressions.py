@@ -12,6 +12,7 @@ from clang.cindex import CursorKind, TypeKind
 from simulator.frontend.clang import (
     CASTS,
     FUNCTIONS,
+    child_expressions,
     constant,
     has_child,
     is_reference_cast,
@@ -43,6 +44,7 @@ from simulator.language.errors import SourceError, Span
 from simulator.language.functions import BITS, FROM_BITS
 from simulator.language.number_types import BY_CLANG_NAME, short_float
 from simulator.language.tree import (
+    COMPARISONS,
     AddressOf,
     Assign,
     Binary,
@@ -69,7 +71,6 @@ from simulator.language.visit import in_register
 BUILTINS = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
-COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 MAX_DEPTH = 150  # expressions within expressions; Python's stack takes no more
 LVALUES = (Name, Index, Dereference, Member, FieldOf)
 CONSTANTS = frozenset(
@@ -161,7 +162,7 @@ class Expressions:
         if kind == CursorKind.UNEXPOSED_EXPR:
             return self._implicit(cursor, span)
         if kind in CASTS:
-            children = [c for c in cursor.get_children() if c.kind.is_expression()]
+            children = child_expressions(cursor)
             if isinstance(lower_type(cursor.type, span), Void):
                 return self._discard(children[-1], span)
             if is_reference_cast(cursor, children[-1]):
@@ -209,7 +210,7 @@ class Expressions:
         """A value of a type in parentheses: (float2){1, 2}."""
         if isinstance(lower_type(cursor.type, span), ArrayOf):
             raise SourceError("An array without a name is not supported; declare one.", span)
-        return self.expression([c for c in cursor.get_children() if c.kind.is_expression()][-1])
+        return self.expression(child_expressions(cursor)[-1])
 
     def _name(self, cursor: Any, span: Span) -> Expression:
         declaration = cursor.referenced
@@ -403,7 +404,7 @@ def _address_of_record(place: Place, name: str, span: Span) -> Expression:
 
 def _number_of_bits(cursor: Any) -> Any:
     """The number whose bits an expression is, as v of v.__x; None for any other."""
-    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    children = child_expressions(cursor)
     if cursor.kind != CursorKind.MEMBER_REF_EXPR or cursor.spelling != BITS or len(children) != 1:
         return None
     declared = children[0].type.get_canonical().get_declaration()

@@ -10,6 +10,7 @@ import numpy as np
 from clang.cindex import CursorKind, StorageClass
 
 from simulator.frontend.clang import (
+    child_expressions,
     constant,
     descendants,
     has_child,
@@ -194,7 +195,7 @@ class FirstValues:
 
 def _listed(cursor: Any) -> list[Any] | None:
     """The expressions of a braced list, or of the constructor of a short vector; else None."""
-    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    children = child_expressions(cursor)
     if cursor.kind == CursorKind.INIT_LIST_EXPR:
         return children
     constructs = cursor.kind == CursorKind.CALL_EXPR and cursor.spelling in SHORT_VECTORS

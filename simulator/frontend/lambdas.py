@@ -6,7 +6,7 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from simulator.frontend.clang import descendants, span_of
+from simulator.frontend.clang import child_expressions, descendants, span_of
 from simulator.frontend.copies import copy
 from simulator.frontend.records import Record, declare, merge
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
@@ -36,7 +36,7 @@ def closure_of(symbols: SymbolTable, cursor: Any) -> Closure:
                 return symbol
         if cursor.kind == CursorKind.LAMBDA_EXPR:
             return Closure(())
-        children = [child for child in cursor.get_children() if child.kind.is_expression()]
+        children = child_expressions(cursor)
         if len(children) != 1:
             raise SourceError(
                 "This lambda is not known here; call it by its name.", span_of(cursor)
@@ -48,7 +48,7 @@ def declare_closure(symbols: SymbolTable, cursor: Any, span: Span) -> list[State
     """Declare auto f = [=](…) {…}: the statements that copy what it captures by value."""
     lambdas = [c for c in descendants(cursor) if c.kind == CursorKind.LAMBDA_EXPR]
     if not lambdas:
-        initializers = [c for c in cursor.get_children() if c.kind.is_expression()]
+        initializers = child_expressions(cursor)
         symbols.bind(cursor, closure_of(symbols, initializers[-1]))
         return []
     statements: list[Statement] = []

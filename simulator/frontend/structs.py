@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from clang.cindex import CursorKind
 
 from simulator.frontend import initializers
-from simulator.frontend.clang import body_of, span_of
+from simulator.frontend.clang import body_of, child_expressions, span_of
 from simulator.frontend.copies import copy
 from simulator.frontend.expressions import Expressions
 from simulator.frontend.initializers import MAX_CELLS
@@ -148,7 +148,7 @@ class Structs:
 
     def object_of(self, cursor: Any, span: Span) -> Record:
         """The struct of which a MEMBER_REF_EXPR names a member or a method."""
-        children = [child for child in cursor.get_children() if child.kind.is_expression()]
+        children = child_expressions(cursor)
         if not children or is_this(_peel(children[0])):
             return self.this(span)
         if is_struct(children[0].type):
@@ -350,7 +350,7 @@ def _peel(cursor: Any) -> Any:
     while True:
         if cursor.kind not in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
             return cursor
-        children = [child for child in cursor.get_children() if child.kind.is_expression()]
+        children = child_expressions(cursor)
         if len(children) != 1 or not _same_struct(cursor, children[0]):
             return cursor
         (cursor,) = children
@@ -363,7 +363,7 @@ def _same_struct(outer: Any, inner: Any) -> bool:
 
 
 def _only_expression(cursor: Any) -> Any:
-    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    children = child_expressions(cursor)
     if not children:
         raise SourceError("This kind of expression is not supported.", span_of(cursor))
     return children[-1]

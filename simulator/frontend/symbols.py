@@ -10,6 +10,7 @@ from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from simulator.frontend.clang import (
     CASTS,
+    child_expressions,
     descendants,
     is_reference_cast,
     span_of,
@@ -190,7 +191,7 @@ class SymbolTable:
                 self._find_addressed_object(cursor)
             is_address = cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == "&"
             if is_address or cursor.kind in CASTS:
-                operands = [child for child in cursor.get_children() if child.kind.is_expression()]
+                operands = child_expressions(cursor)
                 if cursor.kind in CASTS and not is_reference_cast(cursor, operands[-1]):
                     continue
                 for child in operands:
@@ -206,10 +207,10 @@ class SymbolTable:
         definition = called.get_definition()
         if definition is None or not _takes_own_address(definition):
             return
-        inside = [child for child in call.get_children() if child.kind.is_expression()]
+        inside = child_expressions(call)
         root = _root(inside[0])
         while root.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.MEMBER_REF_EXPR):
-            children = [child for child in root.get_children() if child.kind.is_expression()]
+            children = child_expressions(root)
             if len(children) != 1:
                 break
             root = _root(children[0])
@@ -228,7 +229,7 @@ class SymbolTable:
 def _root(cursor: Any) -> Any:
     """The struct of which an expression such as p.x or p.position.x is a member, or itself."""
     while cursor.kind in (CursorKind.MEMBER_REF_EXPR, CursorKind.PAREN_EXPR):
-        children = [child for child in cursor.get_children() if child.kind.is_expression()]
+        children = child_expressions(cursor)
         if len(children) != 1 or children[0].type.get_canonical().kind == TypeKind.POINTER:
             break
         (cursor,) = children

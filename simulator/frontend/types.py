@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from clang.cindex import CursorKind, TypeKind
 
-from simulator.frontend.clang import body_of, constant, span_of
+from simulator.frontend.clang import body_of, child_expressions, constant, span_of
 from simulator.language import ctype
 from simulator.language.ctype import ArrayOf, CType, Field, Pointer, Scalar, Struct, Vector, Void
 from simulator.language.errors import SourceError, Span
@@ -225,7 +225,7 @@ def is_lambda(clang_type: Any) -> bool:
 
 def is_member_of_struct(cursor: Any) -> bool:
     """Whether a MEMBER_REF_EXPR is about a struct of the text, not a component of a vector."""
-    children = [child for child in cursor.get_children() if child.kind.is_expression()]
+    children = child_expressions(cursor)
     if not children:
         return True  # a member of the method's own object
     base = children[0].type.get_canonical()

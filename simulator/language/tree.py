@@ -189,6 +189,9 @@ class Unary:
     operand: Expression
 
 
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})  # operators of Binary that give a bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Binary:
     """Arithmetic, shifts, bits and comparisons; both operands already have their common type.

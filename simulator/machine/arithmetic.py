@@ -105,22 +105,12 @@ UNARY: Mapping[str, Function] = {
 
 def operation(operator: str, ctype: CType) -> Function:
     """A binary operator for operands of a type: each result rounded once, of a pair each of two."""
-    element = ctype.element if isinstance(ctype, Vector) else ctype
-    function = BINARY[operator]
-    encoding = element.encoding if isinstance(element, Scalar) else None
-    if encoding is not None and operator in ("+", "-", "*", "/"):
-        function = _rounded(WIDE[operator], encoding)
-    return componentwise(function) if isinstance(ctype, Vector) else function
+    return _of_type(ctype, BINARY[operator], WIDE.get(operator))
 
 
 def unary(operator: str, ctype: CType) -> Function:
     """A unary operator for an operand of a type: of few bits every NaN becomes the same."""
-    element = ctype.element if isinstance(ctype, Vector) else ctype
-    function = UNARY[operator]
-    encoding = element.encoding if isinstance(element, Scalar) else None
-    if encoding is not None and operator == "-":
-        function = _rounded(function, encoding)
-    return componentwise(function) if isinstance(ctype, Vector) else function
+    return _of_type(ctype, UNARY[operator], np.negative if operator == "-" else None)
 
 
 def conversion(source: CType, target: Scalar) -> Function:
@@ -135,11 +125,18 @@ def conversion(source: CType, target: Scalar) -> Function:
 
 def fused(ctype: CType) -> Function:
     """a * b + c rounded once, for operands of a type."""
+    return _of_type(ctype, fma, _fma_to_odd)
+
+
+def _of_type(ctype: CType, function: Function, wide: Function | None) -> Function:
+    """A function of operands of a type, of a pair for each of two.
+
+    Of numbers of few bits it is the wide one, if there is one, whose results are rounded to them.
+    """
     element = ctype.element if isinstance(ctype, Vector) else ctype
     encoding = element.encoding if isinstance(element, Scalar) else None
-    if encoding is None:
-        return fma
-    function = _rounded(_fma_to_odd, encoding)
+    if encoding is not None and wide is not None:
+        function = _rounded(wide, encoding)
     return componentwise(function) if isinstance(ctype, Vector) else function
 
 

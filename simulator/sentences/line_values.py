@@ -5,6 +5,7 @@ from __future__ import annotations
 from simulator.language.ctype import Scalar
 from simulator.language.functions import FRAGMENT_FUNCTIONS, RANDOM_FUNCTIONS
 from simulator.language.tree import (
+    COMPARISONS,
     Assign,
     Barrier,
     Binary,
@@ -30,8 +31,6 @@ from simulator.sentences.cells import cell_name
 from simulator.sentences.expressions import ExpressionFormatter, join_stages, sign_of
 from simulator.sentences.fragments import fragment_values
 from simulator.sentences.matrix_instructions import MATRIX_INSTRUCTIONS, matrix_values
-
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 def values(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:

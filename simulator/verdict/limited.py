@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from simulator.language.tree import Binary, Builtin, Kernel, Load, Loop, Name
+from simulator.language.tree import COMPARISONS, Binary, Builtin, Kernel, Load, Loop, Name
 from simulator.language.visit import (
     expressions_of,
     expressions_within,
@@ -20,8 +20,6 @@ from simulator.verdict.places import lines_of_accesses
 from simulator.verdict.repair import rounded_down
 from simulator.verdict.strides import find_flags
 from simulator.verdict.verdict import CheckState, FoundHazard, SizeCheck
-
-COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 
 def limit(

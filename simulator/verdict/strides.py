@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 from simulator.language.ctype import CType, Pointer, Scalar
 from simulator.language.tree import (
+    COMPARISONS,
     AddressOf,
     Assign,
     Binary,
@@ -43,7 +44,6 @@ from simulator.language.visit import (
 )
 
 ROW, MATRIX, BATCH = 1536, 2**16, 2**18  # elements that leave room for all rows that are tried
-COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 DIVISIONS = frozenset({"/", "%"})
 BOUNDING = frozenset({"min", "max"})
 
