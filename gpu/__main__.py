@@ -20,10 +20,10 @@ from gpu.candidate import Candidate, check_size, choose, is_meant_for, variants
 from gpu.compare import request, with_simulated
 from gpu.comparison import Comparison, comparison_from
 from gpu.cuda import hardware_counters
+from gpu.cuda.device import Device, Missing, Status, status_from
 from gpu.cuda.microbenchmarks import limits
 from gpu.cuda.microbenchmarks.limits import Limits, limits_from
 from gpu.cuda.run_tool import ToolError
-from gpu.device import Device, Missing, Status, status_from
 from gpu.scale import job as scale_job
 from gpu.scale import recorded as scale_recorded
 from gpu.scale.scaling import scaling_from

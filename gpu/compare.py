@@ -17,8 +17,8 @@ from gpu.candidate import Candidate, check_size
 from gpu.comparison import Comparison, KernelResult
 from gpu.cuda.compile import Loaded, compile_text, load
 from gpu.cuda.cublas import product
+from gpu.cuda.device import Device
 from gpu.cuda.timing import FLUSH_BYTES, Timing, measure_steadily
-from gpu.device import Device
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
 from gpu.predicted_counters import NotPredictedError, Predict, predict

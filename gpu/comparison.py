@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from gpu.cuda.device import Device
 from gpu.cuda.timing import STEADY
-from gpu.device import Device
 from gpu.json_data import decode
 
 

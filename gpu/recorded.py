@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from gpu.bits import BitVerdict
 from gpu.comparison import Comparison
+from gpu.cuda.device import Device
 from gpu.cuda.microbenchmarks.limits import Limits, limits_from
-from gpu.device import Device
 from gpu.json_data import decode
 from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape, Shapes

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gpu.cuda.errors import explain
 from gpu.fair_queue import FairQueue
-from gpu.faults import explain
 from gpu.json_data import decode
 from gpu.progress import Progress
 from simulator.guard import ENDED, Status, tell
@@ -174,7 +174,7 @@ class Worker:
         return job
 
     def status(self, gpu: int = 0) -> Mapping[str, Any]:
-        """A GPU of this machine, or what is missing: a `gpu.device.Status` as JSON.
+        """A GPU of this machine, or what is missing: a `gpu.cuda.device.Status` as JSON.
 
         A GPU that was found once is there until `close`. Raises WorkerError.
         """

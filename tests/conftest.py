@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
 
-    from gpu.device import Status
+    from gpu.cuda.device import Status
     from ui.jobs.workers import Workers
 
 # Without compiled modules on disk each process that a test starts would compile all anew, and each

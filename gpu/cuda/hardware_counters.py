@@ -21,8 +21,8 @@ from gpu.candidate import Candidate
 from gpu.compare import CompareJob, request
 from gpu.comparison import Comparison
 from gpu.cuda.compile import compile_text, load
+from gpu.cuda.device import architecture
 from gpu.cuda.run_tool import ToolError, run
-from gpu.device import architecture
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import Any
 
-from gpu.device import (
+from gpu.cuda.device import (
     CUPY_PACKAGES,
     Device,
     Probe,

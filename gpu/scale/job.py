@@ -13,8 +13,8 @@ from compiler.headers import uses_tensor_cores
 from gpu.candidate import choose
 from gpu.compare import memory_needed
 from gpu.cuda.compile import Binary, Loaded, Resources, compile_text, load
+from gpu.cuda.device import Device, architecture
 from gpu.cuda.timing import Timing, measure_calls
-from gpu.device import Device, architecture
 from gpu.json_data import decode
 from gpu.progress import Progress, portion
 from gpu.scale.cublas_xt import CublasXt, CublasXtError

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.json_data import decode
 from gpu.scale.plan import Plan
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from gpu.candidate import Candidate, check_size, choose, split_variant
 from gpu.cuda.compile import Loaded, compile_text, load
+from gpu.cuda.device import Device
 from gpu.cuda.timing import measure
-from gpu.device import Device
 from gpu.json_data import decode
 from gpu.progress import Progress, portion
 from gpu.shapes.plan import WIDE, Few, Pace, Plan, Table, Tuned

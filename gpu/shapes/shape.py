@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.json_data import decode
 from gpu.shapes.plan import Plan, Table
 from simulator.catalogue import FEW

@@ -15,8 +15,8 @@ import numpy as np
 from gpu.candidate import Candidate, check_size
 from gpu.compare import check_memory, launcher
 from gpu.cuda.compile import Binary, Loaded, compile_text, load
+from gpu.cuda.device import Device
 from gpu.cuda.timing import FLUSH_BYTES, measure
-from gpu.device import Device
 from gpu.json_data import decode
 from gpu.precision import PRECISIONS
 from gpu.progress import Progress, portion

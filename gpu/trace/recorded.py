@@ -15,7 +15,7 @@ from typing import Any, overload
 import msgspec
 
 from gpu import recorded
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.json_data import decode
 from gpu.trace.trace import Block, Interval, Level, Trace, trace_from
 from simulator.broken_file import Broken, BrokenFileError

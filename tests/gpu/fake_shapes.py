@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.json_data import decode
 from gpu.shapes.plan import Pace, Table, Tuned, choose
 from gpu.shapes.shape import Shape, Shapes

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gpu.bits import ProductJob, encode_array, simulated_product
+from gpu.cuda.device import Device
 from gpu.cuda.probe import check_index
-from gpu.device import Device
 from gpu.json_data import decode
 from gpu.progress import Progress
 from gpu.scale.plan import make_plan

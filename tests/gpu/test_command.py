@@ -20,8 +20,8 @@ from simulator.language.errors import LaunchError
 def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process sees no CuPy and no driver, whatever this machine has."""
     code = (
-        "import gpu.cuda.probe, gpu.device, dataclasses\n"
-        "gpu.cuda.probe.take_probe = lambda: gpu.device.Probe(distribution='debian')\n"
+        "import gpu.cuda.probe, gpu.cuda.device, dataclasses\n"
+        "gpu.cuda.probe.take_probe = lambda: gpu.cuda.device.Probe(distribution='debian')\n"
         "from gpu.worker import serve, _status, _compare\n"
         "serve({'status': _status, 'compare': _compare})\n"
     )

@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from gpu.cuda.probe import check_index
-from gpu.device import (
+from gpu.cuda.device import (
     Probe,
     Status,
     cuda_version,
@@ -17,6 +16,7 @@ from gpu.device import (
     peak_fp32_tflops,
     status_from,
 )
+from gpu.cuda.probe import check_index
 from simulator.language.errors import LaunchError
 
 FINE = Probe(

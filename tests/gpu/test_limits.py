@@ -12,10 +12,10 @@ import pytest
 from gpu.__main__ import main
 from gpu.comparison import comparison_from
 from gpu.cuda.compile import compile_text
+from gpu.cuda.device import Device, status_from
 from gpu.cuda.microbenchmarks import ceilings, latency
 from gpu.cuda.microbenchmarks.latency import chain, cycle, region_bytes
 from gpu.cuda.microbenchmarks.limits import limits_from, request
-from gpu.device import Device, status_from
 from gpu.tables import limits_table
 from gpu.worker import Worker
 from tests.gpu.jobs import FAKE

@@ -12,7 +12,7 @@ import pytest
 
 from gpu.comparison import comparison_from
 from gpu.cuda.compile import Binary, Loaded, Resources
-from gpu.device import Status
+from gpu.cuda.device import Status
 from gpu.progress import Progress
 from gpu.scale import job
 from gpu.scale.cublas_xt import CublasXtError

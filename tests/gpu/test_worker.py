@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu.faults import explain
+from gpu.cuda.errors import explain
 from gpu.worker import TOO_LARGE, Worker
 from simulator.guard import ENDED
 from tests.gpu.jobs import failure

@@ -19,8 +19,8 @@ from ui.gpu_charts.performance import size_name
 
 PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "gpu.py")
 NOTHING = (
-    "import gpu.cuda.probe, gpu.device\n"
-    "gpu.cuda.probe.take_probe = lambda: gpu.device.Probe({})\n"
+    "import gpu.cuda.probe, gpu.cuda.device\n"
+    "gpu.cuda.probe.take_probe = lambda: gpu.cuda.device.Probe({})\n"
     "from gpu.worker import serve, _status, _compare\n"
     "serve({{'status': _status, 'compare': _compare}})\n"
 )

@@ -11,8 +11,8 @@ from typing import Any, assert_never
 
 from gpu.bounds import QUARTERS
 from gpu.comparison import Comparison, KernelResult
+from gpu.cuda.device import Device
 from gpu.cuda.microbenchmarks.latency import Latency
-from gpu.device import Device
 from gpu.recorded import RecordedRun, newest
 from gpu.scale.plan import Plan
 from gpu.scale.recorded import RecordedScaling, widest

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from compiler.headers import uses_tensor_cores
 from gpu.candidate import choose
 from gpu.comparison import Comparison
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.predicted_counters import NotPredictedError
 from gpu.recorded import recordings
 from gpu.shapes.plan import Table

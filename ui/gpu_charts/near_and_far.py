@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from gpu.cuda.device import Device
 from gpu.cuda.microbenchmarks.latency import Latency
-from gpu.device import Device
 from ui.drawing.palette import BASE_COLOUR, COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from gpu.comparison import Comparison, KernelResult
+from gpu.cuda.device import Device
 from gpu.cuda.microbenchmarks.limits import Limits
-from gpu.device import Device
 from gpu.precision import short_name
 from gpu.predicted_counters import global_bytes
 from ui.drawing.palette import REFERENCE_COLOUR

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.recorded import recordings
 from simulator import Step
 from simulator.language.ctype import Array

@@ -16,9 +16,9 @@ from gpu.bits import BitVerdict
 from gpu.candidate import Candidate, choose, variant_title, variants
 from gpu.compare import check_memory, request
 from gpu.comparison import Comparison, comparison_from
+from gpu.cuda.device import Device, Missing, Status, status_from
 from gpu.cuda.microbenchmarks import limits
 from gpu.cuda.microbenchmarks.limits import Limits, limits_from
-from gpu.device import Device, Missing, Status, status_from
 from gpu.recorded import RecordedRun
 from gpu.scale import recorded as scale_recorded
 from gpu.scale.recorded import RecordedScaling

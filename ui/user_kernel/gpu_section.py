@@ -7,7 +7,7 @@ import streamlit as st
 from gpu.candidate import Candidate, choose
 from gpu.compare import check_memory, request
 from gpu.comparison import Comparison, comparison_from
-from gpu.device import Device, status_from
+from gpu.cuda.device import Device, status_from
 from gpu.user_kernel import NAME
 from gpu.worker import Job, WorkerError
 from simulator import LaunchError, SourceError

@@ -10,7 +10,7 @@ import numpy as np
 
 from compiler.source import TENSOR_CORES, WARP_GROUPS
 from gpu.cuda.compile import Loaded, compile_text, load
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.progress import Progress
 from simulator.launch import Dim3, dim3
 

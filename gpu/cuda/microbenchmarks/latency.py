@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu.cuda.compile import Loaded, compile_text, load
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.progress import Progress, portion
 from simulator.language.ctype import Array
 from simulator.launch import dim3

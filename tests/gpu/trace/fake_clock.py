@@ -18,8 +18,8 @@ import pytest
 
 from gpu.candidate import Candidate
 from gpu.cuda.compile import Loaded, Resources
+from gpu.cuda.device import Device
 from gpu.cuda.timing import Timing
-from gpu.device import Device
 from gpu.trace import job
 from gpu.trace.job import EMPTY
 

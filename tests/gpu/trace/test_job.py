@@ -11,7 +11,7 @@ import pytest
 
 from gpu.candidate import Candidate, choose
 from gpu.comparison import comparison_from
-from gpu.device import Device
+from gpu.cuda.device import Device
 from gpu.trace.job import MOST_READS, Whole, request, trace
 from gpu.trace.perfetto import trace_events
 from gpu.trace.summary import block_times
