@@ -10,15 +10,7 @@ from enum import StrEnum
 from compiler.loops import find_loops, innermost
 from compiler.machine_code import Group, Instruction, MachineCode
 from simulator.language.ctype import Vector
-from simulator.language.tree import (
-    Assign,
-    Barrier,
-    Function,
-    Increment,
-    Kernel,
-    Load,
-    Statement,
-)
+from simulator.language.tree import Assign, Barrier, Function, Increment, Kernel, Load, Statement
 from simulator.language.tree import Loop as SourceLoop
 from simulator.language.visit import expressions_of, in_register, inner_statements, subexpressions
 

@@ -24,10 +24,7 @@ EXTRA_BYTES = 2**16  # an archive may have so many besides its arrays' cells
 MAX_ARRAYS = 1_000  # of an archive: no kernel has so many parameters
 SHOWN_NAME = 40  # characters of a name, in a sentence
 CHUNK_BYTES = 2**20  # read at once
-HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 NUMBERS = "biufc"  # kinds of NumPy's types: no text, no records, nothing that is unpickled
 # What zipfile and zlib raise, and NumPy as it reads a header, which is a Python literal.
 BROKEN = (

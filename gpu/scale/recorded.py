@@ -47,9 +47,7 @@ def read(path: Path) -> RecordedScaling:
     return recorded.read_file(path, parse)
 
 
-def scalings(
-    folder: Path | None = None,
-) -> tuple[tuple[RecordedScaling, ...], tuple[Broken, ...]]:
+def scalings(folder: Path | None = None) -> tuple[tuple[RecordedScaling, ...], tuple[Broken, ...]]:
     """Every recording in the folder, else in FOLDER, of the most GPUs first, and each fault."""
     runs, problems = recorded.read_folder(folder or FOLDER, read)
     return tuple(sorted(runs, key=lambda run: -len(run.scaling.devices))), problems

@@ -27,11 +27,7 @@ from simulator.frontend.mistakes import UndefinedError
 from simulator.frontend.printing import ASSERT, lower_assert, lower_print
 from simulator.frontend.records import Place, Record, declare, in_memory, merge, point_to
 from simulator.frontend.references import Reference
-from simulator.frontend.short_float_operators import (
-    COMPOUND,
-    compound_pair,
-    lower_short_float,
-)
+from simulator.frontend.short_float_operators import COMPOUND, compound_pair, lower_short_float
 from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
 from simulator.frontend.types import (
@@ -81,11 +77,7 @@ from simulator.language.tree import (
 )
 from simulator.language.visit import in_register, walk
 
-FUNCTIONS = (
-    CursorKind.FUNCTION_DECL,
-    CursorKind.CXX_METHOD,
-    CursorKind.CONVERSION_FUNCTION,
-)
+FUNCTIONS = (CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONVERSION_FUNCTION)
 
 # What a function's return statements assign: a number, a struct, or what its reference refers to.
 Result = Variable | Record | Reference | None

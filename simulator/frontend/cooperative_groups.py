@@ -21,15 +21,7 @@ from simulator.language.ctype import CType
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import GROUP_OPERATIONS
 from simulator.language.thread_groups import GroupKind, ThreadGroup, group_of, group_type
-from simulator.language.tree import (
-    Assign,
-    Barrier,
-    Binary,
-    Builtin,
-    Call,
-    Expression,
-    Literal,
-)
+from simulator.language.tree import Assign, Barrier, Binary, Builtin, Call, Expression, Literal
 from simulator.launch import WARP_SIZE
 
 NAMESPACE = "cooperative_groups"

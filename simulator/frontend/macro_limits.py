@@ -158,8 +158,7 @@ def _expand(
     """What tokens expand to (C++17 [cpp.replace]); depth is how many calls are around them."""
     if depth > MAX_BRACKETS:
         raise SourceError(
-            f"More than {MAX_BRACKETS} macro calls are nested here.",
-            _span(tokens[0][1]),
+            f"More than {MAX_BRACKETS} macro calls are nested here.", _span(tokens[0][1])
         )
     pending = tokens[::-1]
     while pending:

@@ -9,14 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from simulator.frontend.hoisting import (
-    Taken,
-    in_sequence,
-    result_of,
-    take_from,
-    take_out,
-    value_of,
-)
+from simulator.frontend.hoisting import Taken, in_sequence, result_of, take_from, take_out, value_of
 from simulator.language.functions import MEETING_FUNCTIONS
 from simulator.language.tree import (
     Call,
@@ -34,13 +27,7 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import (
-    calls,
-    expressions_of,
-    inlined_functions,
-    subexpressions,
-    walk,
-)
+from simulator.language.visit import calls, expressions_of, inlined_functions, subexpressions, walk
 
 
 def separate_calls(body: Sequence) -> Sequence:

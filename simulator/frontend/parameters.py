@@ -6,14 +6,7 @@ from typing import Any
 
 from simulator.frontend.clang import span_of
 from simulator.frontend.copies import copy
-from simulator.frontend.records import (
-    Place,
-    Record,
-    assign,
-    elements,
-    in_memory,
-    merge,
-)
+from simulator.frontend.records import Place, Record, assign, elements, in_memory, merge
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import cells_of, is_struct, lower_struct, lower_type, referred_type
 from simulator.language.ctype import ArrayOf, CType, Pointer, Struct

@@ -9,12 +9,7 @@ from clang.cindex import CursorKind, TypeKind
 from simulator.frontend.assembly import lower_assembly
 from simulator.frontend.byte_functions import BYTE_FUNCTIONS, lower_byte_function
 from simulator.frontend.calls import Calls, Result
-from simulator.frontend.clang import (
-    constant,
-    descendants,
-    is_unread,
-    span_of,
-)
+from simulator.frontend.clang import constant, descendants, is_unread, span_of
 from simulator.frontend.declarations import Declarations
 from simulator.frontend.expressions import Expressions, as_sum
 from simulator.frontend.hoisting import hoist, hoist_calls

@@ -90,11 +90,7 @@ class Encoding:
         return self.cells(self.round(numbers))
 
     def round(
-        self,
-        numbers: Any,
-        mode: str = "rn",
-        saturates: bool | None = None,
-        is_result: bool = False,
+        self, numbers: Any, mode: str = "rn", saturates: bool | None = None, is_result: bool = False
     ) -> Any:
         """Numbers of any type and shape as values, rounded once: float32.
 

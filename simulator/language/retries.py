@@ -32,12 +32,7 @@ from typing import assert_never
 
 from simulator.language import tree
 from simulator.language.ctype import BOOL, CType, Scalar
-from simulator.language.functions import (
-    ARITHMETIC_FUNCTIONS,
-    ATOMIC_SCOPES,
-    BIT_CASTS,
-    FENCES,
-)
+from simulator.language.functions import ARITHMETIC_FUNCTIONS, ATOMIC_SCOPES, BIT_CASTS, FENCES
 from simulator.language.visit import (
     AssignedVariables,
     expressions_of,

@@ -132,11 +132,7 @@ class Memory:
                 notify(access)
 
     def begin_store(
-        self,
-        group: Group,
-        mask: Mask,
-        address: Address,
-        operand: MemoryOperand,
+        self, group: Group, mask: Mask, address: Address, operand: MemoryOperand
     ) -> None:
         """Notify observers that a later store may change its cells from now on.
 

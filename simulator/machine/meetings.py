@@ -16,16 +16,7 @@ import numpy as np
 
 from simulator.language.ctype import CType
 from simulator.language.functions import MEETING_FUNCTIONS, SHUFFLES
-from simulator.language.tree import (
-    Call,
-    Declare,
-    Evaluate,
-    Function,
-    If,
-    Loop,
-    Statement,
-    Switch,
-)
+from simulator.language.tree import Call, Declare, Evaluate, Function, If, Loop, Statement, Switch
 from simulator.language.tree import Sequence as Block
 from simulator.launch import WARP_SIZE
 from simulator.machine.closures import ExpressionCompiler, Run, Waiting, as_generator
@@ -33,13 +24,7 @@ from simulator.machine.group import Arrived, Group, Meeting, Suspended
 from simulator.machine.masks import ALL, NONE, Mask, as_array, narrow
 from simulator.machine.observer import WarpFaultReason
 from simulator.machine.warp_functions import register_of, result_of, source_lanes, take_from
-from simulator.machine.warp_masks import (
-    FULL,
-    Arrival,
-    WarpMasks,
-    find_arrival,
-    sources_present,
-)
+from simulator.machine.warp_masks import FULL, Arrival, WarpMasks, find_arrival, sources_present
 
 SYNC = "__syncwarp"
 SHUFFLE_OPERANDS = 3  # the value, the lane or the offset, and the width, which may be left out

@@ -26,24 +26,13 @@ class PointerMemory:
         self._arrays: list[Buffer] = [NULL.buffer]
         self._numbers: dict[Buffer, int] = {NULL.buffer: 0}
 
-    def load(
-        self,
-        group: Group,
-        mask: Mask,
-        address: Address,
-        operand: MemoryOperand,
-    ) -> Address:
+    def load(self, group: Group, mask: Mask, address: Address, operand: MemoryOperand) -> Address:
         """The pointers at an address."""
         codes = self._memory.load(group, mask, address, operand)
         return self._decode(group, mask, codes, operand.lvalue.span)
 
     def store(
-        self,
-        group: Group,
-        mask: Mask,
-        address: Address,
-        operand: MemoryOperand,
-        values: Address,
+        self, group: Group, mask: Mask, address: Address, operand: MemoryOperand, values: Address
     ) -> None:
         """Write pointers at an address."""
         buffer = values.buffer

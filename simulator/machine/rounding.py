@@ -13,16 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import (
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONGLONG,
-    UINT,
-    ULONGLONG,
-    Scalar,
-    convert,
-)
+from simulator.language.ctype import DOUBLE, FLOAT, INT, LONGLONG, UINT, ULONGLONG, Scalar, convert
 from simulator.language.encodings import WHOLE
 from simulator.machine.arithmetic import fma
 

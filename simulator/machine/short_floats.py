@@ -14,16 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.language.ctype import (
-    INT,
-    LONGLONG,
-    SHORT,
-    UINT,
-    ULONGLONG,
-    USHORT,
-    Scalar,
-    convert,
-)
+from simulator.language.ctype import INT, LONGLONG, SHORT, UINT, ULONGLONG, USHORT, Scalar, convert
 from simulator.language.number_types import SHORT_FLOATS
 from simulator.machine.arithmetic import componentwise, fused, maximum, minimum, operation
 from simulator.machine.bits import reinterpret

@@ -36,12 +36,7 @@ from simulator.language.tree import (
     Switch,
     Variable,
 )
-from simulator.language.visit import (
-    calls,
-    declared_variables,
-    inner_statements,
-    strip_casts,
-)
+from simulator.language.visit import calls, declared_variables, inner_statements, strip_casts
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
 from simulator.machine.budget import CLOCK_INTERVAL
 from simulator.machine.buffers import Address, local_buffer
@@ -62,26 +57,14 @@ from simulator.machine.control_flow import (
 from simulator.machine.expressions import Evaluator
 from simulator.machine.group import Group, LoopState
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
-from simulator.machine.meetings import (
-    arrival_at,
-    branches_that_meet,
-    meeting_call,
-    run_to_meetings,
-)
+from simulator.machine.meetings import arrival_at, branches_that_meet, meeting_call, run_to_meetings
 from simulator.machine.observer import Observer, StepKind, callbacks, overriding
 from simulator.machine.pointers import PointerMemory
 from simulator.machine.printing import LaunchStopped
 from simulator.machine.registers import PassOn, blend
 from simulator.machine.reinterpretation import reinterpreted_arrays
 from simulator.machine.sweeps import SweptLoop
-from simulator.machine.turns import (
-    Part,
-    hold_back,
-    offer,
-    run_branches,
-    run_function,
-    run_parts,
-)
+from simulator.machine.turns import Part, hold_back, offer, run_branches, run_function, run_parts
 
 
 class Program:

@@ -12,11 +12,7 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.recording import Recording, Step
 from simulator.recording.requests import Request, requests
 
-VERBS = {
-    AccessKind.LOAD: "reads",
-    AccessKind.STORE: "writes",
-    AccessKind.ATOMIC: "updates",
-}
+VERBS = {AccessKind.LOAD: "reads", AccessKind.STORE: "writes", AccessKind.ATOMIC: "updates"}
 
 
 def counted(clauses: list[str]) -> list[str]:

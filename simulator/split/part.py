@@ -98,10 +98,7 @@ def simulate_part(
 
 
 def _simulate(
-    kernel: Kernel,
-    launch: Launch,
-    task: PartTask,
-    on_progress: Callable[[Progress], None] | None,
+    kernel: Kernel, launch: Launch, task: PartTask, on_progress: Callable[[Progress], None] | None
 ) -> Part:
     counters, findings, cells = Counters(), Findings(), TouchedCells()
     observers = [counters, *hazard_observers(findings), cells]

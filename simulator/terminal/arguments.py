@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 
 from simulator.archive import format_name, read_arrays
-from simulator.language.ctype import (
-    Array,
-    Pointer,
-    Scalar,
-    Struct,
-    convert,
-    dtype_of,
-    struct_array,
-)
+from simulator.language.ctype import Array, Pointer, Scalar, Struct, convert, dtype_of, struct_array
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.number_types import NUMBER_TYPES
 from simulator.language.tree import Kernel

@@ -142,11 +142,7 @@ class Experiment:
         )  # fmt: skip
 
     def run(
-        self,
-        sizes: Sizes,
-        grid: Dim3,
-        blocks: Sequence[int] | None = None,
-        has_marks: bool = False,
+        self, sizes: Sizes, grid: Dim3, blocks: Sequence[int] | None = None, has_marks: bool = False
     ) -> Run:
         """Run some blocks of a grid, by their linear numbers, or all; LaunchError, SourceError.
 

@@ -141,10 +141,7 @@ def compared(
 
 
 def _roles(
-    kernel: Kernel,
-    task: Task,
-    runs: Sequence[tuple[Sizes, Run]],
-    allocated: Allocated | None,
+    kernel: Kernel, task: Task, runs: Sequence[tuple[Sizes, Run]], allocated: Allocated | None
 ) -> Iterator[tuple[tuple[str, str], ...]]:
     """Every way in which the kernel's arrays and sizes may be a task's."""
     arrays = [one.name for one in kernel.parameters if isinstance(one.ctype, Pointer)]

@@ -71,10 +71,7 @@ class _Expressions:
     """Reads grid and block of one launch as expressions."""
 
     def __init__(
-        self,
-        text: str,
-        launch: HostLaunch,
-        arguments: Mapping[str, HostArgument],
+        self, text: str, launch: HostLaunch, arguments: Mapping[str, HostArgument]
     ) -> None:
         source = SourceFile(text)
         self._tokens = source.top.tokens

@@ -468,9 +468,7 @@ def _product_of_structs(kernel: Kernel) -> Shape | None:
             found.append(NumberArgument(parameter.name, values.get(parameter.name, "1")))
     roles = (*zip("ABC", pointers, strict=True), ("M", f"{first}.height"))
     return Shape(
-        tuple(found),
-        "product",
-        (*roles, ("N", f"{second}.width"), ("K", f"{first}.width")),
+        tuple(found), "product", (*roles, ("N", f"{second}.width"), ("K", f"{first}.width"))
     )
 
 

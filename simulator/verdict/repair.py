@@ -187,8 +187,7 @@ class _Text:
             if amount and place:
                 change = f"atomicAdd(&{place}, {amount})"
                 yield Repair(
-                    *changes.use_atomic(change, statement.span.line),
-                    (Fix(one.span, change),),
+                    *changes.use_atomic(change, statement.span.line), (Fix(one.span, change),)
                 )
 
     def barriers(self, race: Hazard) -> Iterator[Repair]:

@@ -11,13 +11,7 @@ from playwright.sync_api import Browser
 
 from simulator.catalogue import catalogue
 from tests.browser import legibility
-from tests.browser.legibility import (
-    FigurePage,
-    Kind,
-    choose_steps,
-    draw_steps,
-    figure_page,
-)
+from tests.browser.legibility import FigurePage, Kind, choose_steps, draw_steps, figure_page
 from tests.ui.user_kernels import USER_KERNELS
 from ui.drawing.canvas import MONO
 from ui.drawing.look import Held, Level, Look, Stage

@@ -9,14 +9,7 @@ import pytest
 
 from compiler.difference import differences
 from compiler.find import find_machine_code
-from compiler.hints import (
-    HINTS,
-    RECORDED,
-    Launched,
-    hinted_catalogue,
-    hinted_sources,
-    same_lines,
-)
+from compiler.hints import HINTS, RECORDED, Launched, hinted_catalogue, hinted_sources, same_lines
 from compiler.opcodes import sentence
 from compiler.recorded import ARCHITECTURES, recorded
 from compiler.toolchain import Toolchain

@@ -14,13 +14,7 @@ import pytest
 
 from compiler.headers import uses_tensor_cores
 from gpu.candidate import variants
-from gpu.predicted_counters import (
-    NotPredictedError,
-    global_bytes,
-    predict,
-    predict_lines,
-    samples,
-)
+from gpu.predicted_counters import NotPredictedError, global_bytes, predict, predict_lines, samples
 from simulator.catalogue import Entry, catalogue
 from simulator.launch import Launch
 from simulator.machine.machine import Machine

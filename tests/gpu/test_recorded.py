@@ -125,10 +125,7 @@ def kernel(**changes: Any) -> list[dict[str, Any]]:
             json.dumps(damaged(comparisons=[CANNED | {"kernels": []}])),
             "expected array of length >= 1",
         ),
-        (
-            json.dumps(damaged(comparisons=kernel(ms="fast"))),
-            "ms is wrong: expected float",
-        ),
+        (json.dumps(damaged(comparisons=kernel(ms="fast"))), "ms is wrong: expected float"),
         (json.dumps(damaged(comparisons=kernel(ms_spread=[1]))), "ms_spread"),
         (json.dumps(damaged(comparisons=kernel(verified=1))), "verified"),
         (json.dumps(damaged(comparisons=kernel(simulated={"a": 1.5}))), "simulated[...] is wrong"),

@@ -218,11 +218,7 @@ def test_an_exercise_that_does_not_compile(
     ],
 )
 def test_errors(
-    text: str,
-    options: list[str],
-    sentence: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    text: str, options: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(tmp_path, capsys, text, *options)
     assert (code, out) == (2, "")

@@ -18,10 +18,7 @@ def without_barrier(number: int) -> tuple[tuple[str, str], ...]:
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("number", "kind", "pairs"),
-    [
-        (1, "read-after-write", {(21, 26), (22, 26)}),
-        (2, "write-after-read", {(26, 21), (26, 22)}),
-    ],
+    [(1, "read-after-write", {(21, 26), (22, 26)}), (2, "write-after-read", {(26, 21), (26, 22)})],
 )
 @pytest.mark.parametrize("schedule", ["ascending", "descending", "random"])
 def test_missing_barrier(

@@ -483,8 +483,7 @@ def test_a_wrong_number_of_processes(jobs: str, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="there is no /proc here")
 @pytest.mark.parametrize(
-    ("jobs", "is_starting"),
-    [(2, False), (2, True), pytest.param(1, False, marks=pytest.mark.deep)],
+    ("jobs", "is_starting"), [(2, False), (2, True), pytest.param(1, False, marks=pytest.mark.deep)]
 )
 def test_an_interrupt_ends_all_processes(jobs: int, is_starting: bool, tmp_path: Path) -> None:
     body = LONG.format(n=100_000_000)

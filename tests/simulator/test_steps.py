@@ -12,11 +12,7 @@ from simulator import Recording, narrate, record, simulate
 from simulator.language.tree import Barrier, Kernel
 from simulator.observers.counters import FIELDS
 from simulator.observers.transactions import IDLE
-from simulator.recording.navigation import (
-    Granularity,
-    boundaries,
-    positions,
-)
+from simulator.recording.navigation import Granularity, boundaries, positions
 from simulator.recording.requests import Request, requests
 from simulator.sentences.parts import parts
 from tests.simulator.launches import Launch, launch_text, matmul

@@ -351,9 +351,7 @@ def test_a_grid_without_a_block_for_the_last_tile_is_tried_at_whole_tiles_too() 
     assert "No thread stores it." in verdict.next_step
 
 
-def test_an_endless_kernel_ends_with_the_time_it_is_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_endless_kernel_ends_with_the_time_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.verdict.judge.OWN_SECONDS", 0.1)
     user_kernel = user_kernel_of(TILED)
     kernel = compile_kernel(TILED.replace("t < (K + TILE - 1) / TILE", "t >= 0"))

@@ -14,13 +14,7 @@ from simulator.size_expression import evaluate
 from simulator.verdict import blocks
 from simulator.verdict.discovery import VALUES
 from simulator.verdict.experiment import Experiment, Run, Sizes
-from simulator.verdict.form import (
-    ArrayArgument,
-    Contents,
-    LaunchForm,
-    NumberArgument,
-    UserKernel,
-)
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
@@ -434,10 +428,7 @@ def test_one_variable_of_the_host_for_three_sizes_does_not_say_which_is_meant() 
 
 @pytest.mark.parametrize(
     ("tile_row", "tile_column", "threads", "side"),
-    [
-        ("0", "0", "32", "16"),
-        ("threadIdx.x / 64 * 16", "threadIdx.x / 32 % 2 * 16", "128", "32"),
-    ],
+    [("0", "0", "32", "16"), ("threadIdx.x / 64 * 16", "threadIdx.x / 32 % 2 * 16", "128", "32")],
 )
 def test_warps_that_multiply_tiles(
     tile_row: str, tile_column: str, threads: str, side: str

@@ -10,14 +10,7 @@ import pytest
 
 from gpu.cuda.run_tool import run
 from simulator import LaunchError, compile_kernel
-from tools.program import (
-    PERIOD,
-    Case,
-    build,
-    launch,
-    source,
-    values,
-)
+from tools.program import PERIOD, Case, build, launch, source, values
 
 TEXT = """__global__ void k(float* x, int n)
 {
