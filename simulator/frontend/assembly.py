@@ -17,33 +17,12 @@ from simulator.frontend.hoisting import hoist, value_of
 from simulator.frontend.records import assign
 from simulator.frontend.types import convert
 from simulator.frontend.unsupported import unsupported_instruction
-from simulator.language import ctype
+from simulator.language import ctype, tree
 from simulator.language.assembly import MATRIX_LOADS, MATRIX_PRODUCTS
 from simulator.language.ctype import CType, Pointer, Scalar, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.fragments import Use
 from simulator.language.functions import ASYNC_COPY, TO_SHARED, TO_SHARED_POINTER
-from simulator.language.tree import (
-    Assign,
-    Barrier,
-    Binary,
-    Builtin,
-    Call,
-    Declare,
-    Evaluate,
-    Expression,
-    Increment,
-    Inlined,
-    Literal,
-    Load,
-    Member,
-    MemorySpace,
-    Name,
-    Sequence,
-    Statement,
-    Unary,
-    Variable,
-)
 from simulator.language.visit import strip_casts, subexpressions
 
 MAX_INSTRUCTIONS = 100  # of one statement
@@ -87,7 +66,7 @@ FENCES = {
 }  # fmt: skip
 
 
-def lower_assembly(cursor: Any, span: Span, expressions: Expressions) -> Statement:
+def lower_assembly(cursor: Any, span: Span, expressions: Expressions) -> tree.Statement:
     """A statement of inline assembly; SourceError for an instruction that the table lacks."""
     return _Assembly(cursor, span, expressions).lower()
 
@@ -114,11 +93,13 @@ class _Assembly:
             for constraint, each in group
         ]
         self._uses = [int(a or b) for line in self._instructions for a, b in OPERAND.findall(line)]
-        self._registers: dict[str, Variable | None] = {}  # that it declares; None: without a value
-        self._inputs: dict[int, Variable] = {}  # operands that were evaluated before
-        self._statements: list[Statement] = []
+        self._registers: dict[
+            str, tree.Variable | None
+        ] = {}  # that it declares; None: without a value
+        self._inputs: dict[int, tree.Variable] = {}  # operands that were evaluated before
+        self._statements: list[tree.Statement] = []
 
-    def lower(self) -> Statement:
+    def lower(self) -> tree.Statement:
         if len(self._instructions) > MAX_INSTRUCTIONS:
             raise self.error(f"Inline assembly has at most {MAX_INSTRUCTIONS} instructions here.")
         if max(self._uses, default=-1) >= len(self._operands):
@@ -130,7 +111,7 @@ class _Assembly:
             self._lower_instruction(line)
         if len(self._statements) == 1:
             return self._statements[0]
-        return Sequence(self.span, tuple(self._statements))
+        return tree.Sequence(self.span, tuple(self._statements))
 
     def error(self, message: str) -> SourceError:
         return SourceError(message, self.span)
@@ -138,7 +119,7 @@ class _Assembly:
     def _check(self, number: int, operand: _Operand) -> None:
         """SourceError for an operand that nvcc does not take, or that changes what it is."""
         letter = operand.constraint
-        effects = (Assign, Call, Increment, Inlined)
+        effects = (tree.Assign, tree.Call, tree.Increment, tree.Inlined)
         if operand.is_output and any(
             isinstance(part, effects)
             for part in subexpressions(self._expressions.lvalue(operand.cursor))
@@ -172,18 +153,18 @@ class _Assembly:
             if operand.is_output or (is_single and self._uses.count(number) == 1):
                 continue
             value = self._raw(operand)
-            if isinstance(value, Literal):
+            if isinstance(value, tree.Literal):
                 continue
             name = f"%{number}"
-            variable = Variable(name, value.ctype, MemorySpace.REGISTER, self.span)
+            variable = tree.Variable(name, value.ctype, tree.MemorySpace.REGISTER, self.span)
             self._inputs[number] = variable
-            self.put(Declare(self.span, variable, value))
+            self.put(tree.Declare(self.span, variable, value))
 
-    def put(self, statement: Statement) -> None:
+    def put(self, statement: tree.Statement) -> None:
         """Add a statement."""
         self._statements.append(hoist(statement))
 
-    def _raw(self, operand: _Operand) -> Expression:
+    def _raw(self, operand: _Operand) -> tree.Expression:
         return self._expressions.value(operand.cursor)
 
     def _lower_instruction(self, line: str) -> None:
@@ -211,7 +192,7 @@ class _Assembly:
             )
         return operands
 
-    def given(self, text: str) -> Expression:
+    def given(self, text: str) -> tree.Expression:
         """What an operand has, in its own type."""
         number = _number_of(text)
         if number is not None:
@@ -231,10 +212,10 @@ class _Assembly:
         value = int(literal[2], 16 if literal[2][:2] in ("0x", "0X") else 10)
         return self.literal(-value if literal[1] else value, ctype.LONG)
 
-    def value(self, text: str, kind: Scalar) -> Expression:
+    def value(self, text: str, kind: Scalar) -> tree.Expression:
         """What an operand has, as a value of a type of its own size."""
         value = self.given(text)
-        is_constant, given = isinstance(value, Literal), value.ctype
+        is_constant, given = isinstance(value, tree.Literal), value.ctype
         if not isinstance(given, Scalar):
             raise self.error(
                 "An instruction of this inline assembly takes a number, but its operand is of type "
@@ -247,7 +228,7 @@ class _Assembly:
             )
         if given.is_float and not kind.is_float:
             bits = {4: "__float_as_uint", 8: "__double_as_longlong"}[given.size]
-            value = Call(
+            value = tree.Call(
                 ctype.UINT if given.size == 4 else ctype.LONGLONG, self.span, bits, (value,)
             )
         elif kind.is_float and not given.is_float:
@@ -257,7 +238,7 @@ class _Assembly:
                     'number: give it as "f"(…) or "d"(…).'
                 )
             bits_of = convert(value, ctype.UINT, self.span)
-            return Call(ctype.FLOAT, self.span, "__uint_as_float", (bits_of,))
+            return tree.Call(ctype.FLOAT, self.span, "__uint_as_float", (bits_of,))
         return convert(value, kind, self.span)
 
     def number(self, text: str) -> int:
@@ -268,7 +249,7 @@ class _Assembly:
             known = constant(self._operands[number].cursor)
         elif NUMBER.fullmatch(text):
             value = self.given(text)
-            assert isinstance(value, Literal)
+            assert isinstance(value, tree.Literal)
             known = value.value
         if known is None or known != int(known):
             raise self.error(
@@ -277,15 +258,15 @@ class _Assembly:
             )
         return int(known)
 
-    def literal(self, value: int, kind: Scalar) -> Literal:
+    def literal(self, value: int, kind: Scalar) -> tree.Literal:
         """A whole number of a type, its bits cut to the type's."""
         bits = 8 * kind.size
         value &= (1 << bits) - 1
         if kind.dtype.kind == "i" and value >> (bits - 1):
             value -= 1 << bits
-        return Literal(kind, self.span, kind.dtype.type(value))
+        return tree.Literal(kind, self.span, kind.dtype.type(value))
 
-    def shared(self, text: str, target: CType) -> Expression:
+    def shared(self, text: str, target: CType) -> tree.Expression:
         """The pointer, to a target, that an address [ ] of shared memory stands for."""
         inner, offset = self._address(text)
         value = self.given(inner)
@@ -298,9 +279,9 @@ class _Assembly:
         number = convert(value, ctype.ULONG, self.span)
         if offset:
             number = self.binary("+", number, self.literal(offset, ctype.ULONG))
-        return Call(Pointer(target), self.span, TO_SHARED_POINTER, (number,))
+        return tree.Call(Pointer(target), self.span, TO_SHARED_POINTER, (number,))
 
-    def pointer(self, text: str) -> Expression:
+    def pointer(self, text: str) -> tree.Expression:
         """The pointer that an address [ ] of global memory is."""
         inner, offset = self._address(text)
         value = self.given(inner)
@@ -322,19 +303,19 @@ class _Assembly:
         """The operands in { }, or the one without."""
         return _split(text[1:-1]) if text.startswith("{") else [text]
 
-    def binary(self, operator: str, left: Expression, right: Expression) -> Binary:
+    def binary(self, operator: str, left: tree.Expression, right: tree.Expression) -> tree.Binary:
         """An operator of two values of one type."""
-        return Binary(left.ctype, self.span, operator, left, right)
+        return tree.Binary(left.ctype, self.span, operator, left, right)
 
-    def call(self, kind: CType, function: str, *arguments: Expression) -> Call:
+    def call(self, kind: CType, function: str, *arguments: tree.Expression) -> tree.Call:
         """A call of one of CUDA's functions."""
-        return Call(kind, self.span, function, arguments)
+        return tree.Call(kind, self.span, function, arguments)
 
-    def evaluate(self, function: str, *arguments: Expression) -> None:
+    def evaluate(self, function: str, *arguments: tree.Expression) -> None:
         """A call without a result, as a statement."""
-        self.put(Evaluate(self.span, self.call(ctype.VOID, function, *arguments)))
+        self.put(tree.Evaluate(self.span, self.call(ctype.VOID, function, *arguments)))
 
-    def write(self, text: str, value: Expression) -> None:
+    def write(self, text: str, value: tree.Expression) -> None:
         """Give an operand or a register of the assembly its value."""
         number = _number_of(text)
         if number is not None:
@@ -353,14 +334,14 @@ class _Assembly:
             raise self.error(f"Inline assembly cannot write to {_shown(text)}.")
         variable = self._registers[text]
         if variable is None:
-            variable = Variable(text, value.ctype, MemorySpace.REGISTER, self.span)
+            variable = tree.Variable(text, value.ctype, tree.MemorySpace.REGISTER, self.span)
             self._registers[text] = variable
-            self.put(Declare(self.span, variable, value))
+            self.put(tree.Declare(self.span, variable, value))
         else:
-            name = Name(variable.ctype, self.span, variable)
+            name = tree.Name(variable.ctype, self.span, variable)
             self.put(assign(name, convert(value, variable.ctype, self.span), self.span))
 
-    def _as_bits_of(self, value: Expression, target: Scalar) -> Expression:
+    def _as_bits_of(self, value: tree.Expression, target: Scalar) -> tree.Expression:
         """A value for a register of a type: its bits, where one is a float and the other not."""
         kind = value.ctype
         assert isinstance(kind, Scalar)
@@ -374,25 +355,28 @@ class _Assembly:
             return self.call(ctype.UINT, "__float_as_uint", value)
         return self.call(ctype.FLOAT, "__uint_as_float", convert(value, ctype.UINT, self.span))
 
-    def parts(self, name: str, value: Expression, targets: list[str]) -> None:
+    def parts(self, name: str, value: tree.Expression, targets: list[str]) -> None:
         """Compute a number or a short vector, then write it or its components to registers."""
-        variable = Variable(name, value.ctype, MemorySpace.REGISTER, self.span)
-        self.put(Declare(self.span, variable, value))
+        variable = tree.Variable(name, value.ctype, tree.MemorySpace.REGISTER, self.span)
+        self.put(tree.Declare(self.span, variable, value))
         if not isinstance(value.ctype, Vector):
             self.write(targets[0], value_of(variable, self.span))
             return
         for number, target in enumerate(targets):
-            whole = Name(value.ctype, self.span, variable)
+            whole = tree.Name(value.ctype, self.span, variable)
             element = value.ctype.element
-            self.write(target, Load(element, self.span, Member(element, self.span, whole, number)))
+            self.write(
+                target,
+                tree.Load(element, self.span, tree.Member(element, self.span, whole, number)),
+            )
 
     # Special registers -------------------------------------------------------------------------
 
-    def _special(self, name: str) -> Expression:
+    def _special(self, name: str) -> tree.Expression:
         """The value of a special register (PTX ISA, Special Registers)."""
         builtin, _, axis = name.partition(".")
         if builtin in BUILTINS and axis in ("x", "y", "z"):
-            return Builtin(ctype.UINT, self.span, BUILTINS[builtin], axis)
+            return tree.Builtin(ctype.UINT, self.span, BUILTINS[builtin], axis)
         if name == "laneid":
             return self._lane()
         if name.startswith("lanemask_"):
@@ -405,15 +389,15 @@ class _Assembly:
             return convert(self.call(ctype.LONG, "clock"), ctype.UINT, self.span)
         raise self.error(unsupported_instruction(f"%{name}"))
 
-    def _lane(self) -> Expression:
+    def _lane(self) -> tree.Expression:
         """The thread's number in its block, in x, y, z order, of which a warp has 32."""
-        x, y, z = (Builtin(ctype.UINT, self.span, "threadIdx", axis) for axis in "xyz")
-        width, height = (Builtin(ctype.UINT, self.span, "blockDim", axis) for axis in "xy")
+        x, y, z = (tree.Builtin(ctype.UINT, self.span, "threadIdx", axis) for axis in "xyz")
+        width, height = (tree.Builtin(ctype.UINT, self.span, "blockDim", axis) for axis in "xy")
         row = self.binary("+", y, self.binary("*", height, z))
         thread = self.binary("+", x, self.binary("*", width, row))
         return self.binary("&", thread, self.literal(31, ctype.UINT))
 
-    def _lane_mask(self, order: str) -> Expression | None:
+    def _lane_mask(self, order: str) -> tree.Expression | None:
         """The lanes that are equal to, less than, … this one, a bit each."""
         one, two = (self.literal(number, ctype.UINT) for number in (1, 2))
         below = self.binary("-", self.binary("<<", one, self._lane()), self.literal(1, ctype.UINT))
@@ -426,9 +410,9 @@ class _Assembly:
             case "le":
                 return up_to
             case "ge":
-                return Unary(ctype.UINT, self.span, "~", below)
+                return tree.Unary(ctype.UINT, self.span, "~", below)
             case "gt":
-                return Unary(ctype.UINT, self.span, "~", up_to)
+                return tree.Unary(ctype.UINT, self.span, "~", up_to)
             case _:
                 return None
 
@@ -499,7 +483,7 @@ def _barrier(assembly: _Assembly, found: re.Match[str], operands: list[str]) -> 
             "Of inline assembly's barriers only bar.sync 0 is supported, for all threads of the "
             "block: write __syncthreads(), or __syncwarp() for a warp."
         )
-    assembly.put(Barrier(assembly.span))
+    assembly.put(tree.Barrier(assembly.span))
 
 
 def _sync_warp(assembly: _Assembly, found: re.Match[str], operands: list[str]) -> None:
@@ -532,7 +516,7 @@ def _copy(assembly: _Assembly, found: re.Match[str], operands: list[str]) -> Non
     assembly.evaluate(ASYNC_COPY, *arguments)
 
 
-def _copied_type(source: Expression, size: int) -> CType:
+def _copied_type(source: tree.Expression, size: int) -> CType:
     """The type of the cells that are copied: the source's, if a copy holds whole ones."""
     pointer = strip_casts(source).ctype
     target = pointer.target if isinstance(pointer, Pointer) else None

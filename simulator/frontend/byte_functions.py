@@ -13,24 +13,9 @@ from simulator.frontend.copies import copy
 from simulator.frontend.expressions import Expressions
 from simulator.frontend.records import assign
 from simulator.frontend.types import convert, zero
-from simulator.language import ctype
+from simulator.language import ctype, tree
 from simulator.language.ctype import CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import Span
-from simulator.language.tree import (
-    Binary,
-    Declare,
-    Expression,
-    Increment,
-    Index,
-    Literal,
-    Load,
-    Loop,
-    MemorySpace,
-    Name,
-    Sequence,
-    Statement,
-    Variable,
-)
 
 BYTE_FUNCTIONS = frozenset({"memcpy", "memset"})
 NUMBERS: Mapping[int, Scalar] = {
@@ -38,7 +23,7 @@ NUMBERS: Mapping[int, Scalar] = {
 }
 
 
-def lower_byte_function(cursor: Any, span: Span, expressions: Expressions) -> Statement:
+def lower_byte_function(cursor: Any, span: Span, expressions: Expressions) -> tree.Statement:
     """A call of memcpy or memset as a statement: a loop, or the assignment of one number."""
     first, second, size = cursor.get_arguments()
     target = _pointer(first, expressions)
@@ -50,15 +35,15 @@ def lower_byte_function(cursor: Any, span: Span, expressions: Expressions) -> St
     if source is not None and whole is not None and _factor(size) % whole.size == 0:
         moved, width = whole, whole.size  # of a struct its members, without what pads them
     is_one = constant(size) == width
-    index = Variable(f"{cursor.spelling} index", ctype.ULONG, MemorySpace.REGISTER, span)
+    index = tree.Variable(f"{cursor.spelling} index", ctype.ULONG, tree.MemorySpace.REGISTER, span)
 
-    def position() -> Expression:
+    def position() -> tree.Expression:
         if is_one:
             return zero(ctype.ULONG, span)
-        return Load(ctype.ULONG, span, Name(ctype.ULONG, span, index))
+        return tree.Load(ctype.ULONG, span, tree.Name(ctype.ULONG, span, index))
 
-    def cell(pointer: Expression) -> Expression:
-        return Index(moved, span, convert(pointer, Pointer(moved), span), position())
+    def cell(pointer: tree.Expression) -> tree.Expression:
+        return tree.Index(moved, span, convert(pointer, Pointer(moved), span), position())
 
     if source is None:
         assert isinstance(moved, Scalar)
@@ -67,23 +52,23 @@ def lower_byte_function(cursor: Any, span: Span, expressions: Expressions) -> St
     elif isinstance(moved, Struct):
         moves = copy(cell(target), cell(source), span)
     else:
-        moves = [assign(cell(target), Load(moved, span, cell(source)), span)]
-    move = Sequence(span, tuple(moves))
+        moves = [assign(cell(target), tree.Load(moved, span, cell(source)), span)]
+    move = tree.Sequence(span, tuple(moves))
     if is_one:
         return move
-    bytes_each = Literal(ctype.ULONG, span, ctype.ULONG.dtype.type(width))
+    bytes_each = tree.Literal(ctype.ULONG, span, ctype.ULONG.dtype.type(width))
     count = convert(expressions.value(size), ctype.ULONG, span)
-    numbers = Binary(ctype.ULONG, span, "/", count, bytes_each)
-    return Loop(
+    numbers = tree.Binary(ctype.ULONG, span, "/", count, bytes_each)
+    return tree.Loop(
         span,
-        Declare(span, index, zero(ctype.ULONG, span)),
-        Binary(ctype.BOOL, span, "<", position(), numbers),
-        Increment(ctype.ULONG, span, Name(ctype.ULONG, span, index), 1, postfix=False),
+        tree.Declare(span, index, zero(ctype.ULONG, span)),
+        tree.Binary(ctype.BOOL, span, "<", position(), numbers),
+        tree.Increment(ctype.ULONG, span, tree.Name(ctype.ULONG, span, index), 1, postfix=False),
         move,
     )
 
 
-def _pointer(cursor: Any, expressions: Expressions) -> Expression:
+def _pointer(cursor: Any, expressions: Expressions) -> tree.Expression:
     """An argument as a pointer to what it points to before it becomes a void*."""
     while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR, *CASTS):
         pointee = cursor.type.get_canonical().get_pointee()
@@ -93,7 +78,7 @@ def _pointer(cursor: Any, expressions: Expressions) -> Expression:
     return expressions.value(cursor)
 
 
-def _common_target(pointers: Iterable[Expression]) -> CType | None:
+def _common_target(pointers: Iterable[tree.Expression]) -> CType | None:
     """What all of some pointers point to, if that is one type of number, vector or struct."""
     targets = {end.ctype.target for end in pointers if isinstance(end.ctype, Pointer)}
     only = targets.pop()
@@ -119,9 +104,11 @@ def _factor(size: Any) -> int:
     return 1
 
 
-def _repeated(byte: Expression, number: Scalar, span: Span) -> Expression:
+def _repeated(byte: tree.Expression, number: Scalar, span: Span) -> tree.Expression:
     """A number each byte of which is the given one."""
     ones = number.dtype.type(int.from_bytes(b"\1" * number.size, "little"))
     compute = ctype.promote(number)
-    factor = convert(Literal(number, span, ones), compute, span)
-    return convert(Binary(compute, span, "*", convert(byte, compute, span), factor), number, span)
+    factor = convert(tree.Literal(number, span, ones), compute, span)
+    return convert(
+        tree.Binary(compute, span, "*", convert(byte, compute, span), factor), number, span
+    )

@@ -43,7 +43,7 @@ from simulator.frontend.types import (
     referred_type,
     zero,
 )
-from simulator.language import ctype
+from simulator.language import ctype, tree
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import (
     ARITHMETIC_FUNCTIONS,
@@ -55,34 +55,14 @@ from simulator.language.functions import (
     PRINT,
 )
 from simulator.language.number_types import BY_CLANG_NAME, MAKERS, SHORT_VECTORS
-from simulator.language.tree import (
-    Assign,
-    Barrier,
-    Call,
-    Comma,
-    Declare,
-    Dereference,
-    Expression,
-    Function,
-    Index,
-    Inlined,
-    Literal,
-    Load,
-    MemorySpace,
-    Name,
-    Return,
-    Sequence,
-    Statement,
-    Variable,
-)
 from simulator.language.visit import in_register, walk
 
 FUNCTIONS = (CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONVERSION_FUNCTION)
 
 # What a function's return statements assign: a number, a struct, or what its reference refers to.
-Result = Variable | Record | Reference | None
+Result = tree.Variable | Record | Reference | None
 
-Argument = Expression | Record | Closure
+Argument = tree.Expression | Record | Closure
 
 # Hints of CUDA C++ to the compiler, and whether they give the value of their first argument.
 HINTS = {"__builtin_expect": True, "__builtin_assume_aligned": True, "__builtin_assume": False}
@@ -103,7 +83,7 @@ class StatementLowering(Protocol):
         """Lowers arguments and results of struct type."""
         ...
 
-    def body(self, cursor: Any, result: Result) -> Sequence:
+    def body(self, cursor: Any, result: Result) -> tree.Sequence:
         """A function's body; its return statements assign `result`."""
         ...
 
@@ -118,7 +98,7 @@ class Calls:
         self._groups = GroupCalls(statements)
         self._running: list[int] = []  # hashes of the functions being inlined, outermost first
 
-    def expression(self, cursor: Any, span: Span) -> Expression:
+    def expression(self, cursor: Any, span: Span) -> tree.Expression:
         """A call, as an expression: a value, or an lvalue if it gives a reference.
 
         CUDA's classes come before the functions of the text, as headers define some of their
@@ -134,7 +114,7 @@ class Calls:
             raise self._refusal(cursor, span)
         return found
 
-    def _of_class(self, cursor: Any, span: Span) -> Expression | None:
+    def _of_class(self, cursor: Any, span: Span) -> tree.Expression | None:
         """A call that cooperative groups, fragments or short vectors declare; None for others."""
         name, children = cursor.spelling, list(cursor.get_children())
         if self._groups.declares(cursor):
@@ -155,31 +135,31 @@ class Calls:
             return convert(value, ctype.VECTORS["uint3"], span)
         return None
 
-    def _of_text(self, cursor: Any, span: Span) -> Expression | None:
+    def _of_text(self, cursor: Any, span: Span) -> tree.Expression | None:
         """A call of a function that the text defines; None for others."""
         definition = self.definition(cursor)
         if definition is None:
             return None
         function, place = self.invoke(cursor, definition, span)
-        if isinstance(place, Expression) and not in_register(place):
+        if isinstance(place, tree.Expression) and not in_register(place):
             return place
-        if isinstance(place, Expression):  # a reference to a variable in a register
+        if isinstance(place, tree.Expression):  # a reference to a variable in a register
             if not _has_effects(function):
                 return replace(place, span=span)
-            first = Inlined(ctype.VOID, span, function)
-            return Comma(place.ctype, span, first, Load(place.ctype, span, place))
+            first = tree.Inlined(ctype.VOID, span, function)
+            return tree.Comma(place.ctype, span, first, tree.Load(place.ctype, span, place))
         if function.result is None:
-            return Inlined(ctype.VOID, span, function)
-        return Inlined(function.result.ctype, span, function)
+            return tree.Inlined(ctype.VOID, span, function)
+        return tree.Inlined(function.result.ctype, span, function)
 
-    def _as_written(self, cursor: Any, span: Span) -> Expression | None:
+    def _as_written(self, cursor: Any, span: Span) -> tree.Expression | None:
         """A call of CUDA's that is not one of its arguments' values; None for others."""
         values = self._statements.expressions
         name, children = cursor.spelling, list(cursor.get_children())
         if name == "operator=" and len(children) == 3:
             lvalue = values.lvalue(children[0])
             value = values.value(children[2])
-            return Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype)
+            return tree.Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype)
         if name in COMPOUND and len(children) == 3:
             lvalue, value = values.lvalue(children[0]), values.value(children[2])
             return compound_pair(name, lvalue, value, span)
@@ -193,7 +173,7 @@ class Calls:
             return literal(cursor, span)  # INFINITY and NAN are calls that clang folds
         return None
 
-    def _of_values(self, cursor: Any, span: Span) -> Expression | None:
+    def _of_values(self, cursor: Any, span: Span) -> tree.Expression | None:
         """A call of a function of CUDA's, by its arguments' values; None for what is not known."""
         name, values = cursor.spelling, self._statements.expressions
         written = [argument for argument in cursor.get_arguments() if not _is_default(argument)]
@@ -207,13 +187,13 @@ class Calls:
         if of_short_float is not None:
             return of_short_float
         if name in CACHED_LOADS:
-            return Load(result, span, Dereference(result, span, arguments[0]))
+            return tree.Load(result, span, tree.Dereference(result, span, arguments[0]))
         if name in CACHED_STORES and isinstance(arguments[0].ctype, ctype.Pointer):
             target = arguments[0].ctype.target
-            place = Dereference(target, span, arguments[0])
-            return Assign(target, span, place, "", convert(arguments[1], target, span), target)
+            place = tree.Dereference(target, span, arguments[0])
+            return tree.Assign(target, span, place, "", convert(arguments[1], target, span), target)
         if name in MAKERS or name in INTRINSICS or name in ARITHMETIC_FUNCTIONS:
-            return Call(result, span, name, arguments)
+            return tree.Call(result, span, name, arguments)
         return None
 
     def _refusal(self, cursor: Any, span: Span) -> SourceError:
@@ -232,14 +212,16 @@ class Calls:
         file = cursor.location.file
         return file is not None and file.name == self._filename
 
-    def _hint(self, name: str, cursor: Any, span: Span) -> Expression:
+    def _hint(self, name: str, cursor: Any, span: Span) -> tree.Expression:
         """What a hint to the compiler gives: its first argument, which an assumption drops."""
         if HINTS[name]:
             first = self._statements.expressions.value(next(iter(cursor.get_arguments())))
             return convert(first, lower_type(cursor.type, span), span)
         return discarded(None, span)
 
-    def _constructed(self, vector: ctype.Vector, children: list[Any], span: Span) -> Expression:
+    def _constructed(
+        self, vector: ctype.Vector, children: list[Any], span: Span
+    ) -> tree.Expression:
         """A short vector that a constructor makes: a copy of another, or dim3(x, y, z)."""
         values = self._statements.expressions
         written = [c for c in children if c.kind.is_expression() and not _is_default(c)]
@@ -248,11 +230,11 @@ class Calls:
             return convert(given[0], vector, span)
         components = [convert(value, vector.element, span) for value in given]
         first = ctype.UINT.dtype.type(1 if vector.name == "dim3" else 0)
-        rest = convert(Literal(ctype.UINT, span, first), vector.element, span)
+        rest = convert(tree.Literal(ctype.UINT, span, first), vector.element, span)
         components += [rest] * (vector.length - len(components))
-        return Call(vector, span, f"make_{vector.name}", tuple(components))
+        return tree.Call(vector, span, f"make_{vector.name}", tuple(components))
 
-    def _converted(self, number: ctype.Scalar, children: list[Any], span: Span) -> Expression:
+    def _converted(self, number: ctype.Scalar, children: list[Any], span: Span) -> tree.Expression:
         """What the constructor of a number's class makes: the number converted, or zero."""
         written = [c for c in children if c.kind.is_expression() and not _is_default(c)]
         if not written:
@@ -260,14 +242,14 @@ class Calls:
         value = self._statements.expressions.value(written[0])
         return convert(value, number, span, explicit=True)
 
-    def barrier(self, cursor: Any, span: Span) -> Barrier | None:
+    def barrier(self, cursor: Any, span: Span) -> tree.Barrier | None:
         """A call that waits for all threads of the block or of the grid; None for any other."""
         if cursor.kind == CursorKind.UNEXPOSED_EXPR:  # around a call of a group without a name
             cursor = next(iter(cursor.get_children()), cursor)
         if cursor.kind != CursorKind.CALL_EXPR:
             return None
         if cursor.spelling == "__syncthreads":
-            return Barrier(span)
+            return tree.Barrier(span)
         return self._groups.barrier(cursor, span)
 
     def definition(self, cursor: Any) -> Any:
@@ -284,7 +266,7 @@ class Calls:
 
     def invoke(
         self, cursor: Any, definition: Any, span: Span, target: Record | None = None
-    ) -> tuple[Function, Place | None]:
+    ) -> tuple[tree.Function, Place | None]:
         """The called function's body with its parameters bound to this call's arguments.
 
         After it comes where its result is, if that is a struct or a reference. The struct is
@@ -311,7 +293,7 @@ class Calls:
             self._symbols.this = this
         self._running.append(definition.hash)
         try:
-            members: list[Statement] = []
+            members: list[tree.Statement] = []
             if definition.kind == CursorKind.CONSTRUCTOR:
                 assert target is not None
                 members = self._statements.structs.member_initializers(definition, target, span)
@@ -322,12 +304,12 @@ class Calls:
             for declaration, symbol in outer_captures:
                 self._symbols.restore(declaration, symbol)
         if members:
-            body = Sequence(body.span, (*members, *body.statements))
+            body = tree.Sequence(body.span, (*members, *body.statements))
         if _is_of_header(definition):  # its lines are not the file's
             body = relocate(body, span)
             before = [replace(one, span=span) for one in before]
-        variable = result if isinstance(result, Variable) else None
-        function = Function(span, name, (*declarations, *before), body, variable)
+        variable = result if isinstance(result, tree.Variable) else None
+        function = tree.Function(span, name, (*declarations, *before), body, variable)
         if isinstance(result, Record):
             return function, result
         if isinstance(result, Reference):
@@ -358,7 +340,7 @@ class Calls:
 
     def _object(
         self, cursor: Any, definition: Any, target: Record | None
-    ) -> tuple[list[Any], list[Statement], Place | None]:
+    ) -> tuple[list[Any], list[tree.Statement], Place | None]:
         """A call's arguments, and its object with the statements that come before the call."""
         arguments = list(cursor.get_arguments()) if cursor.kind == CursorKind.CALL_EXPR else []
         if definition.kind == CursorKind.CONSTRUCTOR:
@@ -376,7 +358,7 @@ class Calls:
             record = structs.record(first)
         before = list(record.setup)
         record = replace(record, setup=())
-        if record.lvalue is None or isinstance(record.lvalue, Name):
+        if record.lvalue is None or isinstance(record.lvalue, tree.Name):
             return arguments, before, record
         declared, stable = point_to(record.lvalue, "this")
         return arguments, [*before, declared], in_memory(stable)
@@ -410,7 +392,7 @@ class Calls:
             return lvalue
         return convert(lvalue, lower_type(referred, span), span)
 
-    def _bind(self, parameter: Any, argument: Argument) -> list[Statement]:
+    def _bind(self, parameter: Any, argument: Argument) -> list[tree.Statement]:
         """Bind a parameter to its argument: the statements that this takes."""
         if isinstance(argument, Closure):
             self._symbols.bind(parameter, argument)
@@ -418,10 +400,10 @@ class Calls:
         if isinstance(argument, Record):
             given = replace(argument, setup=())
             if self._symbols.is_addressed(parameter) and referred_type(parameter.type) is None:
-                struct, memory = argument.ctype, MemorySpace.LOCAL
+                struct, memory = argument.ctype, tree.MemorySpace.LOCAL
                 own = self._symbols.declare_in_memory(parameter, struct, memory, None)
                 lvalue = self._symbols.find(parameter)
-                assert isinstance(lvalue, Index)
+                assert isinstance(lvalue, tree.Index)
                 copied = copy(in_memory(lvalue), given, lvalue.span)
                 return [*argument.setup, own, *copied]
             self._symbols.bind(parameter, given)
@@ -431,17 +413,19 @@ class Calls:
             return [] if declared is None else [declared]
         span = span_of(parameter)
         if self._symbols.is_addressed(parameter) and not isinstance(argument.ctype, ctype.Pointer):
-            memory = MemorySpace.LOCAL
+            memory = tree.MemorySpace.LOCAL
             declared = self._symbols.declare_in_memory(parameter, argument.ctype, memory, argument)
             return [hoist(declared)]
-        variable = Variable(parameter.spelling, argument.ctype, MemorySpace.REGISTER, span)
+        variable = tree.Variable(
+            parameter.spelling, argument.ctype, tree.MemorySpace.REGISTER, span
+        )
         self._symbols.bind(parameter, variable)
         before, argument = hoist_calls(argument)
-        return [*before, Declare(argument.span, variable, argument)]
+        return [*before, tree.Declare(argument.span, variable, argument)]
 
     def _result(
         self, definition: Any, target: Record | None, span: Span
-    ) -> tuple[Result, list[Declare]]:
+    ) -> tuple[Result, list[tree.Declare]]:
         """What a function's return statements assign, and its declaration where it needs one."""
         if definition.kind == CursorKind.CONSTRUCTOR:
             return None, []
@@ -457,7 +441,7 @@ class Calls:
         lowered = lower_type(returned, span)
         if isinstance(lowered, ctype.Void):
             return None, []
-        return Variable(name, lowered, MemorySpace.REGISTER, span_of(definition)), []
+        return tree.Variable(name, lowered, tree.MemorySpace.REGISTER, span_of(definition)), []
 
     def _enter_lambda(self, cursor: Any) -> list[tuple[Any, Symbol | None]]:
         """Bind what a called lambda has captured; gives what these names meant before."""
@@ -487,17 +471,18 @@ def _template_argument(cursor: Any) -> Any:
     return None if callee is None else callee.referenced
 
 
-def _folded(cursor: Any, value: Expression) -> Expression:
+def _folded(cursor: Any, value: tree.Expression) -> tree.Expression:
     """A value as its literal, where it is a whole number that is known before the launch."""
     if isinstance(value.ctype, ctype.Scalar) and constant(cursor) is not None:
         return literal(cursor, value.span)
     return value
 
 
-def _has_effects(function: Function) -> bool:
+def _has_effects(function: tree.Function) -> bool:
     """Whether a call does anything but declare its parameters and return."""
     return any(
-        not isinstance(inner, (Function, Sequence, Declare, Return)) for inner in walk(function)
+        not isinstance(inner, (tree.Function, tree.Sequence, tree.Declare, tree.Return))
+        for inner in walk(function)
     )
 
 

@@ -10,27 +10,12 @@ from __future__ import annotations
 import dataclasses
 
 from simulator.frontend.hoisting import Taken, in_sequence, result_of, take_from, take_out, value_of
+from simulator.language import tree
 from simulator.language.functions import MEETING_FUNCTIONS
-from simulator.language.tree import (
-    Call,
-    Conditional,
-    Declare,
-    Evaluate,
-    Expression,
-    Function,
-    If,
-    Inlined,
-    Loop,
-    MemorySpace,
-    Sequence,
-    Statement,
-    Switch,
-    Variable,
-)
 from simulator.language.visit import calls, expressions_of, inlined_functions, subexpressions, walk
 
 
-def separate_calls(body: Sequence) -> Sequence:
+def separate_calls(body: tree.Sequence) -> tree.Sequence:
     """A kernel's body in which branches that may meet call warp functions in statements."""
     if not any(_may_meet(each) or _has_choice_that_meets(each) for each in walk(body)):
         return body
@@ -38,60 +23,60 @@ def separate_calls(body: Sequence) -> Sequence:
     return dataclasses.replace(body, statements=statements)
 
 
-def _may_meet(statement: Statement) -> bool:
+def _may_meet(statement: tree.Statement) -> bool:
     """Whether a statement is an if of which either branch calls a warp function that waits."""
     return (
-        isinstance(statement, If)
+        isinstance(statement, tree.If)
         and statement.no is not None
         and calls(statement.yes, MEETING_FUNCTIONS)
         and calls(statement.no, MEETING_FUNCTIONS)
     )
 
 
-def _statement(statement: Statement, within: bool) -> Statement:
+def _statement(statement: tree.Statement, within: bool) -> tree.Statement:
     """A statement with its calls in statements of their own; within such a branch, or not."""
     match statement:
-        case If(yes=yes, no=no):
+        case tree.If(yes=yes, no=no):
             before, condition = _take(statement.condition, within)
             within = within or _may_meet(statement)
             no = None if no is None else _statement(no, within)
-            changed = If(statement.span, condition, _statement(yes, within), no)
+            changed = tree.If(statement.span, condition, _statement(yes, within), no)
             return in_sequence(before, changed)
-        case Sequence(statements=statements):
+        case tree.Sequence(statements=statements):
             inner = tuple(_statement(each, within) for each in statements)
             return dataclasses.replace(statement, statements=inner)
-        case Switch(body=body):
+        case tree.Switch(body=body):
             before, selector = _take(statement.selector, within)
             inner = tuple(_statement(each, within) for each in body)
             changed_switch = dataclasses.replace(statement, selector=selector, body=inner)
             return in_sequence(before, changed_switch)
-        case Loop():
+        case tree.Loop():
             return _loop(statement, within)
-        case Function():
+        case tree.Function():
             return _function(statement, within)
-        case Declare(value=value) if value is not None and _is_meeting(value):
+        case tree.Declare(value=value) if value is not None and _is_meeting(value):
             return statement
-        case Evaluate(expression=expression) if _is_meeting(expression):
+        case tree.Evaluate(expression=expression) if _is_meeting(expression):
             return statement
         case _:
             return take_from(statement, lambda expression: _take(expression, within))
 
 
-def _is_meeting(expression: Expression) -> bool:
+def _is_meeting(expression: tree.Expression) -> bool:
     """Whether an expression is such a call, whose arguments have none."""
     return (
-        isinstance(expression, Call)
+        isinstance(expression, tree.Call)
         and expression.function in MEETING_FUNCTIONS
         and not any(_has_call(argument) for argument in expression.arguments)
     )
 
 
-def _has_call(expression: Expression) -> bool:
+def _has_call(expression: tree.Expression) -> bool:
     """Whether an expression, or a function that it calls, calls a warp function that waits."""
-    return calls(Evaluate(expression.span, expression), MEETING_FUNCTIONS)
+    return calls(tree.Evaluate(expression.span, expression), MEETING_FUNCTIONS)
 
 
-def _loop(loop: Loop, within: bool) -> Loop:
+def _loop(loop: tree.Loop, within: bool) -> tree.Loop:
     before, condition = ([], None) if loop.condition is None else _take(loop.condition, within)
     inner = [] if loop.before_test is None else [_statement(loop.before_test, within)]
     prepare = [*inner, *before]
@@ -100,32 +85,36 @@ def _loop(loop: Loop, within: bool) -> Loop:
         start=None if loop.start is None else _statement(loop.start, within),
         condition=condition,
         body=_statement(loop.body, within),
-        before_test=Sequence(loop.span, tuple(prepare), opens_scope=False) if prepare else None,
+        before_test=tree.Sequence(loop.span, tuple(prepare), opens_scope=False)
+        if prepare
+        else None,
     )
 
 
-def _function(function: Function, within: bool) -> Function:
+def _function(function: tree.Function, within: bool) -> tree.Function:
     body = _statement(function.body, within)
-    assert isinstance(body, Sequence)
+    assert isinstance(body, tree.Sequence)
     parameters = tuple(_statement(each, within) for each in function.parameters)
     return dataclasses.replace(function, parameters=parameters, body=body)
 
 
-def _take(expression: Expression, within: bool) -> Taken:
+def _take(expression: tree.Expression, within: bool) -> Taken:
     """The calls in an expression as statements, and the expression with their results."""
 
-    def take_call(part: Expression) -> Taken | None:
+    def take_call(part: tree.Expression) -> Taken | None:
         match part:
-            case Inlined(function=function):
+            case tree.Inlined(function=function):
                 return [_function(function, within)], result_of(function, part.span)
-            case Call(function=name, arguments=arguments) if within and name in MEETING_FUNCTIONS:
+            case tree.Call(function=name, arguments=arguments) if (
+                within and name in MEETING_FUNCTIONS
+            ):
                 taken = [_take(argument, within) for argument in arguments]
                 before = [statement for statements, _ in taken for statement in statements]
                 changed = dataclasses.replace(part, arguments=tuple(value for _, value in taken))
-                result = Variable(name, part.ctype, MemorySpace.REGISTER, part.span)
-                declared = Declare(part.span, result, changed)
+                result = tree.Variable(name, part.ctype, tree.MemorySpace.REGISTER, part.span)
+                declared = tree.Declare(part.span, result, changed)
                 return [*before, declared], value_of(result, part.span)
-            case Conditional() if not within and _is_choice_that_meets(part):
+            case tree.Conditional() if not within and _is_choice_that_meets(part):
                 return _take(part, True)
             case _:
                 return None
@@ -133,7 +122,7 @@ def _take(expression: Expression, within: bool) -> Taken:
     return take_out(expression, _has_call if within else _meets, take_call)
 
 
-def _meets(expression: Expression) -> bool:
+def _meets(expression: tree.Expression) -> bool:
     """Whether branches meet within an expression: in a function that it calls, or in a ?:."""
     return any(map(_is_choice_that_meets, subexpressions(expression))) or any(
         _may_meet(inner) or _has_choice_that_meets(inner)
@@ -142,16 +131,16 @@ def _meets(expression: Expression) -> bool:
     )
 
 
-def _is_choice_that_meets(expression: Expression) -> bool:
+def _is_choice_that_meets(expression: tree.Expression) -> bool:
     """Whether an expression is a ?: of which either side calls a warp function that waits."""
     return (
-        isinstance(expression, Conditional)
+        isinstance(expression, tree.Conditional)
         and _has_call(expression.yes)
         and _has_call(expression.no)
     )
 
 
-def _has_choice_that_meets(statement: Statement) -> bool:
+def _has_choice_that_meets(statement: tree.Statement) -> bool:
     return any(
         _is_choice_that_meets(inner)
         for whole in expressions_of(statement)

@@ -6,33 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from simulator.frontend.types import zero
-from simulator.language import ctype
+from simulator.language import ctype, tree
 from simulator.language.ctype import ArrayOf, Pointer, Struct
 from simulator.language.errors import Span
-from simulator.language.tree import (
-    AddressOf,
-    Assign,
-    Call,
-    Declare,
-    Dereference,
-    Evaluate,
-    Expression,
-    FieldOf,
-    Function,
-    Increment,
-    Index,
-    Inlined,
-    Literal,
-    Load,
-    MemorySpace,
-    Name,
-    Statement,
-    Variable,
-)
 from simulator.language.tree import Sequence as Block
 from simulator.language.visit import in_register, subexpressions
 
-LVALUES = (Name, Index, Dereference, FieldOf)
+LVALUES = (tree.Name, tree.Index, tree.Dereference, tree.FieldOf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,21 +26,21 @@ class Record:
     ctype: Struct
     span: Span
     members: Mapping[str, Place]
-    setup: tuple[Statement, ...] = ()  # run once, before any member is read
-    lvalue: Expression | None = None  # where it is in memory; None for one in registers
+    setup: tuple[tree.Statement, ...] = ()  # run once, before any member is read
+    lvalue: tree.Expression | None = None  # where it is in memory; None for one in registers
 
 
 # Where a value is: an lvalue, or the members of a struct.
-Place = Expression | Record
+Place = tree.Expression | Record
 
 
-def in_memory(lvalue: Expression) -> Record:
+def in_memory(lvalue: tree.Expression) -> Record:
     """The struct that an lvalue in memory is."""
     struct = lvalue.ctype
     assert isinstance(struct, Struct)
     members: dict[str, Place] = {}
     for field in struct.fields:
-        member = FieldOf(field.ctype, lvalue.span, lvalue, field.name, field.offset)
+        member = tree.FieldOf(field.ctype, lvalue.span, lvalue, field.name, field.offset)
         members[field.name] = in_memory(member) if isinstance(field.ctype, Struct) else member
     return Record(struct, lvalue.span, members, lvalue=lvalue)
 
@@ -70,17 +50,17 @@ def as_record(place: Place) -> Record:
     return place if isinstance(place, Record) else in_memory(place)
 
 
-def declare(name: str, struct: Struct, span: Span) -> tuple[Record, list[Declare]]:
+def declare(name: str, struct: Struct, span: Span) -> tuple[Record, list[tree.Declare]]:
     """A new struct in registers, and the declarations of its members: name.x, name.y.
 
     One of which members overlap, as a union's do, is in local memory.
     """
     if struct.is_union:
-        variable = Variable(name, ArrayOf(struct, 1), MemorySpace.LOCAL, span)
-        whole = element(Name(variable.ctype, span, variable), 0)
-        return in_memory(whole), [Declare(span, variable)]
+        variable = tree.Variable(name, ArrayOf(struct, 1), tree.MemorySpace.LOCAL, span)
+        whole = element(tree.Name(variable.ctype, span, variable), 0)
+        return in_memory(whole), [tree.Declare(span, variable)]
     members: dict[str, Place] = {}
-    declarations: list[Declare] = []
+    declarations: list[tree.Declare] = []
     for field in struct.fields:
         full = f"{name}.{field.name}"
         if isinstance(field.ctype, Struct):
@@ -88,10 +68,10 @@ def declare(name: str, struct: Struct, span: Span) -> tuple[Record, list[Declare
             declarations += inner
             continue
         is_array = isinstance(field.ctype, ArrayOf)
-        space = MemorySpace.LOCAL if is_array else MemorySpace.REGISTER
-        variable = Variable(full, field.ctype, space, span)
-        members[field.name] = Name(field.ctype, span, variable)
-        declarations.append(Declare(span, variable))
+        space = tree.MemorySpace.LOCAL if is_array else tree.MemorySpace.REGISTER
+        variable = tree.Variable(full, field.ctype, space, span)
+        members[field.name] = tree.Name(field.ctype, span, variable)
+        declarations.append(tree.Declare(span, variable))
     return Record(struct, span, members), declarations
 
 
@@ -101,7 +81,7 @@ def as_base(record: Record, base: Struct) -> Record:
     return replace(record, ctype=base, members=members, lvalue=None)
 
 
-def leaves(place: Place) -> Iterator[Expression]:
+def leaves(place: Place) -> Iterator[tree.Expression]:
     """The lvalues of all numbers, short vectors and pointers of a place, in the order of memory."""
     if isinstance(place, Record):
         for field in place.ctype.stored:
@@ -117,7 +97,7 @@ def leaves(place: Place) -> Iterator[Expression]:
             yield place
 
 
-def elements(array: Expression) -> list[Expression]:
+def elements(array: tree.Expression) -> list[tree.Expression]:
     """The lvalues of an array's elements, those of an array of arrays row by row."""
     if not isinstance(array.ctype, ArrayOf):
         return [array]
@@ -127,61 +107,67 @@ def elements(array: Expression) -> list[Expression]:
     return found
 
 
-def element(array: Expression, number: int) -> Expression:
+def element(array: tree.Expression, number: int) -> tree.Expression:
     """The lvalue of an array's element of a number."""
     assert isinstance(array.ctype, ArrayOf)
-    index = Literal(ctype.INT, array.span, ctype.INT.dtype.type(number))
-    return Index(array.ctype.element, array.span, array, index)
+    index = tree.Literal(ctype.INT, array.span, ctype.INT.dtype.type(number))
+    return tree.Index(array.ctype.element, array.span, array, index)
 
 
-def assign(lvalue: Expression, value: Expression, span: Span) -> Statement:
+def assign(lvalue: tree.Expression, value: tree.Expression, span: Span) -> tree.Statement:
     """The statement lvalue = value."""
-    return Evaluate(span, Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype))
+    return tree.Evaluate(span, tree.Assign(lvalue.ctype, span, lvalue, "", value, lvalue.ctype))
 
 
-def clear(place: Place, span: Span) -> list[Statement]:
+def clear(place: Place, span: Span) -> list[tree.Statement]:
     """The statements that set all numbers of a place to zero."""
     return [
         assign(replace(leaf, span=span), zero(leaf.ctype, span), span) for leaf in leaves(place)
     ]
 
 
-def point_to(lvalue: Expression, name: str) -> tuple[Declare, Expression]:
+def point_to(lvalue: tree.Expression, name: str) -> tuple[tree.Declare, tree.Expression]:
     """The declaration of a pointer to an lvalue in memory, and the lvalue through it."""
     pointer, span = Pointer(lvalue.ctype), lvalue.span
-    variable = Variable(name, pointer, MemorySpace.REGISTER, span)
-    through = Dereference(lvalue.ctype, span, Load(pointer, span, Name(pointer, span, variable)))
-    return Declare(span, variable, AddressOf(pointer, span, lvalue)), through
+    variable = tree.Variable(name, pointer, tree.MemorySpace.REGISTER, span)
+    through = tree.Dereference(
+        lvalue.ctype, span, tree.Load(pointer, span, tree.Name(pointer, span, variable))
+    )
+    return tree.Declare(span, variable, tree.AddressOf(pointer, span, lvalue)), through
 
 
-def is_repeatable(lvalue: Expression) -> bool:
+def is_repeatable(lvalue: tree.Expression) -> bool:
     """Whether to evaluate an lvalue's address for each member costs and changes nothing."""
     return not any(_changes(inner) or _reads_memory(inner) for inner in subexpressions(lvalue))
 
 
-def _changes(expression: Expression) -> bool:
-    return isinstance(expression, (Assign, Call, Increment, Inlined))
+def _changes(expression: tree.Expression) -> bool:
+    return isinstance(expression, (tree.Assign, tree.Call, tree.Increment, tree.Inlined))
 
 
-def _reads_memory(expression: Expression) -> bool:
-    return isinstance(expression, Load) and not in_register(expression.lvalue)
+def _reads_memory(expression: tree.Expression) -> bool:
+    return isinstance(expression, tree.Load) and not in_register(expression.lvalue)
 
 
-def as_expression(setup: Sequence[Statement], name: str, span: Span) -> Expression:
+def as_expression(setup: Sequence[tree.Statement], name: str, span: Span) -> tree.Expression:
     """Statements as an expression without a value."""
-    if len(setup) == 1 and isinstance(setup[0], Function):
-        return Inlined(ctype.VOID, span, setup[0])
-    return Inlined(ctype.VOID, span, Function(span, name, tuple(setup), Block(span, ()), None))
+    if len(setup) == 1 and isinstance(setup[0], tree.Function):
+        return tree.Inlined(ctype.VOID, span, setup[0])
+    return tree.Inlined(
+        ctype.VOID, span, tree.Function(span, name, tuple(setup), Block(span, ()), None)
+    )
 
 
-def merge(declarations: Sequence[Declare], statements: Sequence[Statement]) -> list[Statement]:
+def merge(
+    declarations: Sequence[tree.Declare], statements: Sequence[tree.Statement]
+) -> list[tree.Statement]:
     """Declarations and the statements after them, with first values made part of the former."""
     waiting = {declare.variable: declare for declare in declarations}
-    merged: list[Statement] = []
+    merged: list[tree.Statement] = []
     position = 0
     while position < len(statements):
         before = statements[position]
-        if isinstance(before, Declare):
+        if isinstance(before, tree.Declare):
             merged.append(before)
             position += 1
             continue
@@ -199,8 +185,10 @@ def merge(declarations: Sequence[Declare], statements: Sequence[Statement]) -> l
 
 
 def _first_values(
-    statements: Sequence[Statement], position: int, waiting: Mapping[Variable, Declare]
-) -> tuple[Variable, tuple[Expression, ...]] | None:
+    statements: Sequence[tree.Statement],
+    position: int,
+    waiting: Mapping[tree.Variable, tree.Declare],
+) -> tuple[tree.Variable, tuple[tree.Expression, ...]] | None:
     """The variable that statements from a position on give all its values, and these."""
     first = _assigned(statements[position])
     if first is None or first[0] not in waiting:
@@ -220,12 +208,12 @@ def _first_values(
     return (variable, tuple(values)) if len(values) == count else None
 
 
-def _assigned(statement: Statement) -> tuple[Variable, Expression] | None:
+def _assigned(statement: tree.Statement) -> tuple[tree.Variable, tree.Expression] | None:
     """The variable, or the array a cell of which, a statement assigns, and the value."""
     match statement:
-        case Evaluate(expression=Assign(operator="", lvalue=lvalue, value=value)):
-            while isinstance(lvalue, Index) and isinstance(lvalue.index, Literal):
+        case tree.Evaluate(expression=tree.Assign(operator="", lvalue=lvalue, value=value)):
+            while isinstance(lvalue, tree.Index) and isinstance(lvalue.index, tree.Literal):
                 lvalue = lvalue.base
-            return (lvalue.variable, value) if isinstance(lvalue, Name) else None
+            return (lvalue.variable, value) if isinstance(lvalue, tree.Name) else None
         case _:
             return None

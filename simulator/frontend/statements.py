@@ -21,31 +21,9 @@ from simulator.frontend.structs import Structs
 from simulator.frontend.symbols import SymbolTable
 from simulator.frontend.types import convert, is_struct, zero
 from simulator.frontend.unsupported import unsupported_kind
-from simulator.language import ctype
+from simulator.language import ctype, tree
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import (
-    Assign,
-    Binary,
-    Break,
-    Continue,
-    Declare,
-    Evaluate,
-    Expression,
-    If,
-    Increment,
-    Index,
-    Literal,
-    Load,
-    Loop,
-    MemorySpace,
-    Name,
-    Return,
-    Sequence,
-    Statement,
-    Switch,
-    Variable,
-)
 from simulator.language.waiting import waits
 
 CASE_CHILDREN = 2  # of a case label: its value and the statement after it
@@ -88,7 +66,7 @@ class Statements:
     def _member(self, cursor: Any, span: Span) -> Place:
         return self._structs.member(cursor, span)
 
-    def body(self, cursor: Any, result: Result) -> Sequence:
+    def body(self, cursor: Any, result: Result) -> tree.Sequence:
         """A function's body; its return statements assign `result`.
 
         The symbol table has found what variables the body takes the address of.
@@ -99,7 +77,7 @@ class Statements:
         finally:
             self._result = outer
 
-    def _statement(self, cursor: Any) -> Statement:
+    def _statement(self, cursor: Any) -> tree.Statement:
         """A statement; an empty one for one with an error."""
         self._depth += 1
         self._count += 1
@@ -117,11 +95,11 @@ class Statements:
                 if cursor.kind.is_expression() or cursor.kind == CursorKind.RETURN_STMT:
                     self._mistakes.check_read(cursor)
                 return self._lower(cursor, span)
-            return Sequence(span, ())
+            return tree.Sequence(span, ())
         finally:
             self._depth -= 1
 
-    def _lower(self, cursor: Any, span: Span) -> Statement:
+    def _lower(self, cursor: Any, span: Span) -> tree.Statement:
         """A statement, by its kind."""
         children = list(cursor.get_children())
         if cursor.kind in WITH_HEADS and self._mistakes.has_clangs:
@@ -133,7 +111,7 @@ class Statements:
                 declarations = [self._declaration(child) for child in children]
                 if len(declarations) == 1:
                     return declarations[0]
-                return Sequence(span, tuple(declarations), opens_scope=False)
+                return tree.Sequence(span, tuple(declarations), opens_scope=False)
             case CursorKind.IF_STMT:
                 return self._if(cursor, children, span)
             case CursorKind.FOR_STMT:
@@ -146,9 +124,9 @@ class Statements:
                 body, condition = children
                 return self._loop(span, None, condition, None, body, test_first=False)
             case CursorKind.BREAK_STMT:
-                return Break(span)
+                return tree.Break(span)
             case CursorKind.CONTINUE_STMT:
-                return Continue(span)
+                return tree.Continue(span)
             case CursorKind.SWITCH_STMT:
                 return self._switch(cursor, children, span)
             case CursorKind.CASE_STMT | CursorKind.DEFAULT_STMT if self._mistakes.has_clangs:
@@ -156,7 +134,7 @@ class Statements:
             case CursorKind.RETURN_STMT:
                 return self._return(children, span)
             case CursorKind.NULL_STMT:
-                return Sequence(span, ())
+                return tree.Sequence(span, ())
             case CursorKind.UNEXPOSED_STMT if len(children) == 1:
                 return self._statement(children[0])  # #pragma unroll around a loop
             case CursorKind.CALL_EXPR | CursorKind.UNEXPOSED_EXPR if (
@@ -172,7 +150,7 @@ class Statements:
             case kind if kind.is_expression() and is_struct(cursor.type):
                 return hoist(self._structs.statement(cursor, span))
             case kind if kind.is_expression():
-                return hoist(Evaluate(span, as_sum(self._expressions.value(cursor))))
+                return hoist(tree.Evaluate(span, as_sum(self._expressions.value(cursor))))
             case CursorKind.ASM_STMT:
                 return lower_assembly(cursor, span, self._expressions)
             case kind:
@@ -197,25 +175,27 @@ class Statements:
                 self._statement(block)
             raise ConsequenceError("The head of this statement has an error.", span)
 
-    def _declaration(self, cursor: Any) -> Statement:
+    def _declaration(self, cursor: Any) -> tree.Statement:
         """A declaration; its name is known after one with an error, too, if its type is."""
         with self._mistakes.noted():
             self._mistakes.check_read(cursor)
             return hoist(self._declarations.lower(cursor))
         self._declarations.recover(cursor)
-        return Sequence(span_of(cursor), ())
+        return tree.Sequence(span_of(cursor), ())
 
-    def _call(self, cursor: Any, span: Span) -> Statement:
+    def _call(self, cursor: Any, span: Span) -> tree.Statement:
         """A call of a function of the text, as a statement."""
         definition = self._calls.definition(cursor)
         function, _ = self._calls.invoke(cursor, definition, span)
         return function
 
-    def _sequence(self, cursor: Any) -> Sequence:
+    def _sequence(self, cursor: Any) -> tree.Sequence:
         statements = tuple(self._statement(child) for child in cursor.get_children())
-        return Sequence(span_of(cursor), statements)
+        return tree.Sequence(span_of(cursor), statements)
 
-    def _condition(self, cursor: Any, variable: Any) -> tuple[list[Statement], Expression]:
+    def _condition(
+        self, cursor: Any, variable: Any
+    ) -> tuple[list[tree.Statement], tree.Expression]:
         """A condition, after the variable that it declares and the calls in which threads wait."""
         declared = [] if variable is None else [self._declaration(variable)]
         with self._mistakes.noted():
@@ -224,7 +204,7 @@ class Statements:
             return declared + before, condition
         return declared, zero(ctype.BOOL, span_of(cursor))
 
-    def _if(self, cursor: Any, children: list[Any], span: Span) -> Statement:
+    def _if(self, cursor: Any, children: list[Any], span: Span) -> tree.Statement:
         """if (start; condition) yes else no."""
         variable = _condition_variable(children)
         has_start = not _is_test(children[0]) or (
@@ -235,9 +215,9 @@ class Statements:
         before, condition = self._condition(test, variable)
         yes = self._statement(branches[0])
         no = self._statement(branches[1]) if len(branches) > 1 else None
-        return _in_scope([*start, *before], If(span, condition, yes, no))
+        return _in_scope([*start, *before], tree.If(span, condition, yes, no))
 
-    def _for(self, cursor: Any, children: list[Any], span: Span) -> Statement:
+    def _for(self, cursor: Any, children: list[Any], span: Span) -> tree.Statement:
         variable = _condition_variable(children)
         *head, body = children
         names = _for_clauses(self._text, cursor, head)
@@ -252,13 +232,13 @@ class Statements:
     def _loop(
         self,
         span: Span,
-        start: Statement | None,
+        start: tree.Statement | None,
         condition: Any,
         advance: Any,
         body: Any,
         test_first: bool = True,
         variable: Any = None,
-    ) -> Loop:
+    ) -> tree.Loop:
         """A loop, of the cursors of its parts, which it may be without.
 
         variable is the declaration in its condition.
@@ -267,17 +247,17 @@ class Statements:
         advanced = None
         with self._mistakes.noted():
             advanced = None if advance is None else self._expressions.value(advance)
-        return Loop(
+        return tree.Loop(
             span,
             start,
             test,
             advanced,
             self._statement(body),
             test_first,
-            Sequence(span, tuple(before), opens_scope=False) if before else None,
+            tree.Sequence(span, tuple(before), opens_scope=False) if before else None,
         )
 
-    def _range_for(self, children: list[Any], span: Span) -> Statement:
+    def _range_for(self, children: list[Any], span: Span) -> tree.Statement:
         """for (T v : array): a loop over the array's indices that declares v in each iteration."""
         declaration, given, body = children[0], children[-2], children[-1]
         if is_struct(given.type):
@@ -289,29 +269,33 @@ class Statements:
             raise SourceError(
                 "A range-based for loop takes an array here; for others, count with an index.", span
             )
-        number = Variable(f"{declaration.spelling} index", ctype.INT, MemorySpace.REGISTER, span)
-
-        def index() -> Expression:
-            return Load(ctype.INT, span, Name(ctype.INT, span, number))
-
-        length = Literal(ctype.INT, span, ctype.INT.dtype.type(lowered.ctype.length))
-        cell = Index(lowered.ctype.element, span, lowered, index())
-        return Loop(
-            span,
-            Declare(span, number, zero(ctype.INT, span)),
-            Binary(ctype.BOOL, span, "<", index(), length),
-            Increment(ctype.INT, span, Name(ctype.INT, span, number), 1, postfix=False),
-            Sequence(span, (self._declarations.element(declaration, cell), self._statement(body))),
+        number = tree.Variable(
+            f"{declaration.spelling} index", ctype.INT, tree.MemorySpace.REGISTER, span
         )
 
-    def _switch(self, cursor: Any, children: list[Any], span: Span) -> Statement:
+        def index() -> tree.Expression:
+            return tree.Load(ctype.INT, span, tree.Name(ctype.INT, span, number))
+
+        length = tree.Literal(ctype.INT, span, ctype.INT.dtype.type(lowered.ctype.length))
+        cell = tree.Index(lowered.ctype.element, span, lowered, index())
+        return tree.Loop(
+            span,
+            tree.Declare(span, number, zero(ctype.INT, span)),
+            tree.Binary(ctype.BOOL, span, "<", index(), length),
+            tree.Increment(ctype.INT, span, tree.Name(ctype.INT, span, number), 1, postfix=False),
+            tree.Sequence(
+                span, (self._declarations.element(declaration, cell), self._statement(body))
+            ),
+        )
+
+    def _switch(self, cursor: Any, children: list[Any], span: Span) -> tree.Statement:
         """A switch; clang nests a label in the label before it, and its statement in the last."""
         variable = _condition_variable(children)
         start = [self._declaration(one) for one in _switch_start(self._text, cursor)]
         start += [] if variable is None else [self._declaration(variable)]
         selector, block = children
         labels: list[tuple[int | None, int]] = []
-        body: list[Statement] = []
+        body: list[tree.Statement] = []
         if block.kind != CursorKind.COMPOUND_STMT:
             raise SourceError("Write the switch's body in braces.", span)
         for child in block.get_children():
@@ -321,19 +305,21 @@ class Statements:
                 inner = list(inner.get_children())[-1]
             body.append(self._statement(inner))
         before, value = hoist_calls(self._expressions.value(selector))
-        return _in_scope([*start, *before], Switch(span, value, tuple(labels), tuple(body)))
+        return _in_scope([*start, *before], tree.Switch(span, value, tuple(labels), tuple(body)))
 
-    def _return(self, children: list[Any], span: Span) -> Statement:
+    def _return(self, children: list[Any], span: Span) -> tree.Statement:
         """A return, after the assignment of its value to the function's result."""
         if not children:
-            return Return(span)
+            return tree.Return(span)
         if self._result is None:
-            return Sequence(
-                span, (Evaluate(span, self._expressions.value(children[0])), Return(span))
+            return tree.Sequence(
+                span, (tree.Evaluate(span, self._expressions.value(children[0])), tree.Return(span))
             )
         result = self._result
         if isinstance(result, Record):
-            return Sequence(span, (*self._structs.initialize(result, children[0]), Return(span)))
+            return tree.Sequence(
+                span, (*self._structs.initialize(result, children[0]), tree.Return(span))
+            )
         if isinstance(result, Reference):
             is_record = is_struct(children[0].type)
             place: Place = (
@@ -341,11 +327,13 @@ class Statements:
                 if is_record
                 else self._expressions.lvalue(children[0])
             )
-            return Sequence(span, (*result.give(place, span), Return(span)))
-        lvalue = Name(result.ctype, span, result)
+            return tree.Sequence(span, (*result.give(place, span), tree.Return(span)))
+        lvalue = tree.Name(result.ctype, span, result)
         value = convert(self._expressions.value(children[0]), result.ctype, span)
-        assign = Evaluate(span, Assign(result.ctype, span, lvalue, "", value, result.ctype))
-        return Sequence(span, (hoist(assign), Return(span)))
+        assign = tree.Evaluate(
+            span, tree.Assign(result.ctype, span, lvalue, "", value, result.ctype)
+        )
+        return tree.Sequence(span, (hoist(assign), tree.Return(span)))
 
 
 def _label(cursor: Any) -> int | None:
@@ -381,9 +369,9 @@ def _condition_variable(children: list[Any]) -> Any:
     return found
 
 
-def _in_scope(before: list[Statement], statement: If | Switch) -> Statement:
+def _in_scope(before: list[tree.Statement], statement: tree.If | tree.Switch) -> tree.Statement:
     """A statement in the scope of what its head declares."""
-    return Sequence(statement.span, (*before, statement)) if before else statement
+    return tree.Sequence(statement.span, (*before, statement)) if before else statement
 
 
 def _is_test(cursor: Any) -> bool:

@@ -11,38 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from simulator.language import tree
 from simulator.language.ctype import Pointer, Scalar, Vector
 from simulator.language.functions import ARITHMETIC_FUNCTIONS
-from simulator.language.tree import (
-    AddressOf,
-    Assign,
-    Binary,
-    Builtin,
-    Call,
-    Cast,
-    Comma,
-    Conditional,
-    Contractions,
-    Declare,
-    Dereference,
-    Evaluate,
-    Expression,
-    FieldOf,
-    If,
-    Increment,
-    Index,
-    Literal,
-    Load,
-    Logical,
-    Loop,
-    Member,
-    MemorySpace,
-    Name,
-    Sequence,
-    Statement,
-    Unary,
-    Variable,
-)
 from simulator.language.visit import (
     AssignedVariables,
     expressions_within,
@@ -59,13 +30,13 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 class CountedLoop:
     """A loop whose iterations are known when it begins, and the loads that each of them makes."""
 
-    counter: Variable
+    counter: tree.Variable
     step: int  # by which an iteration changes the counter, not 0
     operator: str  # the loop goes on while the counter is <, <=, > or >= the bound
     types: tuple[Scalar, ...]  # those that the counter's values must fit, not to wrap
-    bound: Expression
-    loads: tuple[Load, ...]  # of memory, in the order in which an iteration makes them
-    variables: frozenset[Variable]  # what it reads and does not declare, without arrays
+    bound: tree.Expression
+    loads: tuple[tree.Load, ...]  # of memory, in the order in which an iteration makes them
+    variables: frozenset[tree.Variable]  # what it reads and does not declare, without arrays
 
     def iterations(self, first: int, bound: int) -> int | None:
         """How often it repeats from the counter's first value; None if the counter would wrap.
@@ -90,7 +61,7 @@ class CountedLoop:
         return count
 
 
-def counted_loop(loop: Loop, contractions: Contractions) -> CountedLoop | None:
+def counted_loop(loop: tree.Loop, contractions: tree.Contractions) -> CountedLoop | None:
     """A loop as a counted one, or None if it is none or makes no loads."""
     advance, condition = loop.advance, loop.condition
     if not loop.test_first or loop.before_test is not None or condition is None or advance is None:
@@ -100,7 +71,7 @@ def counted_loop(loop: Loop, contractions: Contractions) -> CountedLoop | None:
         return None
     counter, step = counting
     test = strip_casts(condition)
-    if not isinstance(test, Binary) or test.operator not in MIRRORED:
+    if not isinstance(test, tree.Binary) or test.operator not in MIRRORED:
         return None
     left, right, operator = test.left, test.right, test.operator
     if read_variable(left) is not counter:
@@ -128,16 +99,18 @@ def counted_loop(loop: Loop, contractions: Contractions) -> CountedLoop | None:
     )
 
 
-def _step(advance: Expression) -> tuple[Variable, int] | None:
+def _step(advance: tree.Expression) -> tuple[tree.Variable, int] | None:
     """The counter of a loop's third clause, and by how much it moves; None for other clauses."""
     match strip_casts(advance):
-        case Increment(lvalue=Name(variable=variable, ctype=Scalar()), delta=delta):
+        case tree.Increment(lvalue=tree.Name(variable=variable, ctype=Scalar()), delta=delta):
             step = delta
-        case Assign(
-            lvalue=Name(variable=variable, ctype=Scalar()), operator="+" | "-" as sign, value=value
+        case tree.Assign(
+            lvalue=tree.Name(variable=variable, ctype=Scalar()),
+            operator="+" | "-" as sign,
+            value=value,
         ):
             amount = strip_casts(value)
-            if not isinstance(amount, Literal) or not amount.ctype.is_integer:
+            if not isinstance(amount, tree.Literal) or not amount.ctype.is_integer:
                 return None
             step = int(amount.value) if sign == "+" else -int(amount.value)
         case _:
@@ -150,28 +123,28 @@ def _is_whole(ctype: object) -> bool:
     return isinstance(ctype, Scalar) and ctype.dtype.kind in "iu"
 
 
-def _integer_types(expression: Expression) -> tuple[Scalar, ...] | None:
+def _integer_types(expression: tree.Expression) -> tuple[Scalar, ...] | None:
     """The types that a converted variable passes through; None unless all are integers."""
     types = [expression.ctype]
-    while isinstance(expression, Cast):
+    while isinstance(expression, tree.Cast):
         expression = expression.operand
         types.append(expression.ctype)
     whole = tuple(ctype for ctype in types if isinstance(ctype, Scalar) and _is_whole(ctype))
     return whole if len(whole) == len(types) else None
 
 
-def _variables(expressions: Iterable[Expression]) -> set[Variable]:
+def _variables(expressions: Iterable[tree.Expression]) -> set[tree.Variable]:
     """The variables in registers that expressions name."""
-    names = (one.variable for one in expressions if isinstance(one, Name))
+    names = (one.variable for one in expressions if isinstance(one, tree.Name))
     return {variable for variable in names if variable.in_register}
 
 
-def _is_fixed(expression: Expression, changing: frozenset[Variable]) -> bool:
+def _is_fixed(expression: tree.Expression, changing: frozenset[tree.Variable]) -> bool:
     """Whether it is a number that depends on no memory, and on none of some variables."""
     return all(
-        isinstance(inner, (Literal, Builtin, Cast, Unary, Binary))
-        or (isinstance(inner, Load) and isinstance(inner.lvalue, Name))
-        or (isinstance(inner, Name) and inner.variable.in_register)
+        isinstance(inner, (tree.Literal, tree.Builtin, tree.Cast, tree.Unary, tree.Binary))
+        or (isinstance(inner, tree.Load) and isinstance(inner.lvalue, tree.Name))
+        or (isinstance(inner, tree.Name) and inner.variable.in_register)
         for inner in subexpressions(expression)
     ) and changing.isdisjoint(_variables(subexpressions(expression)))
 
@@ -180,24 +153,24 @@ def _is_fixed(expression: Expression, changing: frozenset[Variable]) -> bool:
 class _Body:
     """The body of a loop: whether it does only what a counted one may, and its loads."""
 
-    counter: Variable
-    assigned: frozenset[Variable]
-    contractions: Contractions
-    loads: list[Load] = field(default_factory=list)
-    declared: set[Variable] = field(default_factory=set)
+    counter: tree.Variable
+    assigned: frozenset[tree.Variable]
+    contractions: tree.Contractions
+    loads: list[tree.Load] = field(default_factory=list)
+    declared: set[tree.Variable] = field(default_factory=set)
 
-    def takes(self, statement: Statement, always: bool) -> bool:
+    def takes(self, statement: tree.Statement, always: bool) -> bool:
         """Whether a counted loop may have a statement; `always`: every lane executes it."""
         match statement:
-            case Sequence(statements=statements):
+            case tree.Sequence(statements=statements):
                 return all(self.takes(inner, always) for inner in statements)
-            case Declare(variable=variable, value=value):
+            case tree.Declare(variable=variable, value=value):
                 self.declared.add(variable)
-                in_register = variable.space is MemorySpace.REGISTER
+                in_register = variable.space is tree.MemorySpace.REGISTER
                 return in_register and value is not None and self.evaluates(value, always)
-            case Evaluate(expression=expression):
+            case tree.Evaluate(expression=expression):
                 return self.evaluates(expression, always)
-            case If(condition=condition, yes=yes, no=no):
+            case tree.If(condition=condition, yes=yes, no=no):
                 return (
                     self.evaluates(condition, always)
                     and self.takes(yes, False)
@@ -206,55 +179,55 @@ class _Body:
             case _:
                 return False
 
-    def evaluates(self, expression: Expression, always: bool) -> bool:
+    def evaluates(self, expression: tree.Expression, always: bool) -> bool:
         """Whether a counted loop may have an expression; its loads are noted, in their order."""
         match expression:
-            case Literal() | Builtin():
+            case tree.Literal() | tree.Builtin():
                 return True
-            case Load(lvalue=lvalue) if in_register(lvalue):
+            case tree.Load(lvalue=lvalue) if in_register(lvalue):
                 return self._reads(lvalue, always)
-            case Load(
+            case tree.Load(
                 lvalue=lvalue, ctype=Scalar(encoding=None) | Vector(element=Scalar(encoding=None))
             ):
                 self.loads.append(expression)
                 return always and self._moves_with_counter(lvalue)
-            case Cast(operand=operand) | Unary(operand=operand):
+            case tree.Cast(operand=operand) | tree.Unary(operand=operand):
                 return self.evaluates(operand, always)
-            case Binary(left=left, right=right):
+            case tree.Binary(left=left, right=right):
                 contraction = self.contractions.sums.get(expression)
                 if contraction is not None and not contraction.on_left:
                     left, right = right, left  # the product is computed before its sum
                 return self.evaluates(left, always) and self.evaluates(right, always)
-            case Comma(first=first, second=second):
+            case tree.Comma(first=first, second=second):
                 return self.evaluates(first, always) and self.evaluates(second, always)
-            case Logical(left=left, right=right):
+            case tree.Logical(left=left, right=right):
                 return self.evaluates(left, always) and self.evaluates(right, False)
-            case Conditional(condition=condition, yes=yes, no=no):
+            case tree.Conditional(condition=condition, yes=yes, no=no):
                 return (
                     self.evaluates(condition, always)
                     and self.evaluates(yes, False)
                     and self.evaluates(no, False)
                 )
-            case Assign(lvalue=lvalue, value=value):
+            case tree.Assign(lvalue=lvalue, value=value):
                 return in_register(lvalue) and self.evaluates(value, always)
-            case Increment(lvalue=lvalue):
+            case tree.Increment(lvalue=lvalue):
                 return in_register(lvalue)
-            case Call(function=function, arguments=arguments):
+            case tree.Call(function=function, arguments=arguments):
                 known = function in ARITHMETIC_FUNCTIONS or function.startswith("make_")
                 return known and all(self.evaluates(one, always) for one in arguments)
             case _:
                 return False
 
-    def _reads(self, lvalue: Expression, always: bool) -> bool:
+    def _reads(self, lvalue: tree.Expression, always: bool) -> bool:
         match lvalue:
-            case Name():
+            case tree.Name():
                 return True
-            case Member(base=base):
+            case tree.Member(base=base):
                 return self._reads(base, always)
             case _:
                 return self.evaluates(lvalue, always)
 
-    def _moves_with_counter(self, lvalue: Expression) -> bool:
+    def _moves_with_counter(self, lvalue: tree.Expression) -> bool:
         """Whether an address grows by the same amount with each step of the counter.
 
         It may name the counter once: where a sum of several wraps its parts could make up for one
@@ -262,30 +235,30 @@ class _Body:
         does so in all of them.
         """
         inner = list(subexpressions(lvalue))
-        if sum(isinstance(one, Name) and one.variable is self.counter for one in inner) > 1:
+        if sum(isinstance(one, tree.Name) and one.variable is self.counter for one in inner) > 1:
             return False
         return self.assigned.isdisjoint(_variables(inner)) and self._is_linear(lvalue)
 
-    def _is_linear(self, expression: Expression) -> bool:
+    def _is_linear(self, expression: tree.Expression) -> bool:
         """Whether an address, or a number of one, is linear in the counter, or without it."""
         match expression:
-            case Literal() | Builtin() | Name():
+            case tree.Literal() | tree.Builtin() | tree.Name():
                 return True
-            case Load(lvalue=lvalue):
-                return isinstance(lvalue, Name) and in_register(lvalue)
-            case Index(base=base, index=index, volatile=False):
+            case tree.Load(lvalue=lvalue):
+                return isinstance(lvalue, tree.Name) and in_register(lvalue)
+            case tree.Index(base=base, index=index, volatile=False):
                 return self._is_linear(base) and self._is_linear(index)
-            case Dereference(pointer=pointer, copied=False, volatile=False):
+            case tree.Dereference(pointer=pointer, copied=False, volatile=False):
                 return self._is_linear(pointer)
-            case Member(base=only) | FieldOf(base=only) | AddressOf(lvalue=only):
+            case tree.Member(base=only) | tree.FieldOf(base=only) | tree.AddressOf(lvalue=only):
                 return self._is_linear(only)
-            case Cast(ctype=ctype, operand=operand):
+            case tree.Cast(ctype=ctype, operand=operand):
                 whole = isinstance(ctype, Pointer) or _is_whole(ctype)
                 return self._is_linear(operand) and (whole or not self._counts(operand))
-            case Unary(operator=operator, operand=operand):
+            case tree.Unary(operator=operator, operand=operand):
                 linear = operator in ("-", "+") or not self._counts(operand)
                 return linear and self._is_linear(operand)
-            case Binary(operator=operator, left=left, right=right):
+            case tree.Binary(operator=operator, left=left, right=right):
                 linear = (
                     operator in ("+", "-", "*")
                     or not self._counts(expression)
@@ -295,6 +268,6 @@ class _Body:
             case _:
                 return False
 
-    def _counts(self, expression: Expression) -> bool:
+    def _counts(self, expression: tree.Expression) -> bool:
         """Whether a number depends on the counter."""
         return self.counter in _variables(subexpressions(expression))

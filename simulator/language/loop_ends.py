@@ -4,30 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from simulator.language import tree
 from simulator.language.ctype import Scalar
-from simulator.language.tree import (
-    Assign,
-    Barrier,
-    Binary,
-    Break,
-    Cast,
-    Continue,
-    Declare,
-    Evaluate,
-    Expression,
-    Function,
-    If,
-    Increment,
-    Literal,
-    Logical,
-    Loop,
-    Name,
-    Return,
-    Sequence,
-    Statement,
-    Switch,
-    Variable,
-)
 from simulator.language.visit import (
     defined_variable,
     expressions_of,
@@ -44,54 +22,54 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "==": "=="}
 DIRECTIONS = {"+": 1, "*": 1, "<<": 1, "-": -1, "/": -1, ">>": -1}
 
 
-def is_endless(loop: Loop) -> bool:
+def is_endless(loop: tree.Loop) -> bool:
     """Whether a loop cannot be left: its condition is constant, and it has no break or return.
 
     A break of a loop or switch within it does not count, nor does a return of a called function.
     """
     condition = None if loop.condition is None else strip_casts(loop.condition)
-    holds = condition is None or (isinstance(condition, Literal) and bool(condition.value))
+    holds = condition is None or (isinstance(condition, tree.Literal) and bool(condition.value))
     if not holds and not (condition is not None and is_never_negative(condition)):
         return False
     return not may_leave(loop.body)
 
 
-def is_never_negative(condition: Expression) -> bool:
+def is_never_negative(condition: tree.Expression) -> bool:
     """Whether it is `i >= 0` of an unsigned i, which always holds."""
-    if not isinstance(condition, Binary) or condition.operator != ">=":
+    if not isinstance(condition, tree.Binary) or condition.operator != ">=":
         return False
     left, right = condition.left, strip_casts(condition.right)
     is_unsigned = isinstance(left.ctype, Scalar) and left.ctype.dtype.kind == "u"
-    return is_unsigned and isinstance(right, Literal) and right.value == 0
+    return is_unsigned and isinstance(right, tree.Literal) and right.value == 0
 
 
-def may_leave(body: Statement) -> bool:
+def may_leave(body: tree.Statement) -> bool:
     """Whether the body of a loop can end it, by break or by return."""
     return _leaves(body, by_break=True)
 
 
-def _leaves(statement: Statement, by_break: bool) -> bool:
+def _leaves(statement: tree.Statement, by_break: bool) -> bool:
     """Whether a statement can end the loop around it, by break or by return."""
     match statement:
-        case Break():
+        case tree.Break():
             return by_break
-        case Return():
+        case tree.Return():
             return True
-        case Loop(body=body):
+        case tree.Loop(body=body):
             return _leaves(body, by_break=False)
-        case Switch(body=statements):
+        case tree.Switch(body=statements):
             return any(_leaves(inner, by_break=False) for inner in statements)
-        case If(yes=yes, no=no):
+        case tree.If(yes=yes, no=no):
             return _leaves(yes, by_break) or (no is not None and _leaves(no, by_break))
-        case Sequence(statements=statements):
+        case tree.Sequence(statements=statements):
             return any(_leaves(inner, by_break) for inner in statements)
-        case Declare() | Evaluate() | Barrier() | Continue() | Function():
+        case tree.Declare() | tree.Evaluate() | tree.Barrier() | tree.Continue() | tree.Function():
             return False
         case _:
             assert_never(statement)
 
 
-def has_counter(loop: Loop) -> bool:
+def has_counter(loop: tree.Loop) -> bool:
     """Whether a counter ends the loop: a condition such as i < n, where i only grows."""
     if loop.condition is None:
         return False
@@ -99,24 +77,24 @@ def has_counter(loop: Loop) -> bool:
     return any(_progresses(test, changes) for test in _tests(loop.condition))
 
 
-def _tests(condition: Expression) -> list[Expression]:
+def _tests(condition: tree.Expression) -> list[tree.Expression]:
     """The operands of a condition's &&: the loop ends when any of them fails."""
     match condition:
-        case Cast(operand=operand):
+        case tree.Cast(operand=operand):
             return _tests(operand)
-        case Logical(operator="&&", left=left, right=right):
+        case tree.Logical(operator="&&", left=left, right=right):
             return _tests(left) + _tests(right)
         case _:
             return [condition]
 
 
-def _progresses(test: Expression, changes: dict[Variable, list[int | None]]) -> bool:
+def _progresses(test: tree.Expression, changes: dict[tree.Variable, list[int | None]]) -> bool:
     """Whether one side of a comparison only moves toward the other, which does not change."""
     variable = read_variable(test)
     if variable is not None:  # while (n), where n is halved or counted down
         steps = changes.get(variable, [])
         return bool(steps) and all(step is not None for step in steps)
-    if not isinstance(test, Binary) or test.operator not in MIRRORED:
+    if not isinstance(test, tree.Binary) or test.operator not in MIRRORED:
         return False
     for counter, limit, operator in (
         (test.left, test.right, test.operator),
@@ -130,14 +108,14 @@ def _progresses(test: Expression, changes: dict[Variable, list[int | None]]) -> 
     return False
 
 
-def _variables(expression: Expression) -> list[Variable]:
+def _variables(expression: tree.Expression) -> list[tree.Variable]:
     """The variables that occur in an expression."""
-    return [e.variable for e in subexpressions(expression) if isinstance(e, Name)]
+    return [e.variable for e in subexpressions(expression) if isinstance(e, tree.Name)]
 
 
-def _changes(loop: Loop) -> dict[Variable, list[int | None]]:
+def _changes(loop: tree.Loop) -> dict[tree.Variable, list[int | None]]:
     """Each change of a variable in a loop: 1 up, -1 down, 0 one of both, None any other."""
-    found: dict[Variable, list[int | None]] = {}
+    found: dict[tree.Variable, list[int | None]] = {}
     roots = [e for e in (loop.advance, loop.condition) if e is not None]
     for part in (loop.before_test, loop.body):
         for statement in () if part is None else walk(part):
@@ -148,20 +126,22 @@ def _changes(loop: Loop) -> dict[Variable, list[int | None]]:
     for root in roots:
         for expression in subexpressions(root):
             match expression:
-                case Increment(lvalue=Name(variable=variable), delta=delta):
+                case tree.Increment(lvalue=tree.Name(variable=variable), delta=delta):
                     found.setdefault(variable, []).append(delta)
-                case Assign(lvalue=Name(variable=variable), operator=operator, value=value):
+                case tree.Assign(
+                    lvalue=tree.Name(variable=variable), operator=operator, value=value
+                ):
                     found.setdefault(variable, []).append(_direction(operator, value))
     return found
 
 
-def _direction(operator: str, value: Expression) -> int | None:
+def _direction(operator: str, value: tree.Expression) -> int | None:
     """The direction of an assignment: 1 up, -1 down, 0 if it depends on the value, else None."""
     value = strip_casts(value)
     direction = DIRECTIONS.get(operator)
     if direction is None or operator not in "+-":
         return direction
-    if not isinstance(value, Literal):
+    if not isinstance(value, tree.Literal):
         return 0
     if not value.value:
         return None

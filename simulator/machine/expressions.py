@@ -8,34 +8,9 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from simulator.language import tree
 from simulator.language.ctype import CType, Pointer, Scalar, convert, size_of
 from simulator.language.errors import SourceError
-from simulator.language.tree import (
-    UNSET_SPACES,
-    AddressOf,
-    Assign,
-    Binary,
-    Builtin,
-    Call,
-    Cast,
-    Comma,
-    Conditional,
-    Contractions,
-    Dereference,
-    Expression,
-    FieldOf,
-    Function,
-    Increment,
-    Index,
-    Inlined,
-    Literal,
-    Load,
-    Logical,
-    Member,
-    Name,
-    Unary,
-    Variable,
-)
 from simulator.language.visit import in_register, strip_casts
 from simulator.machine.addresses import Addresses
 from simulator.machine.arithmetic import BINARY, conversion, operation, unary
@@ -60,10 +35,10 @@ class Evaluator:
 
     def __init__(
         self,
-        frame_slots: Mapping[Variable, int],
+        frame_slots: Mapping[tree.Variable, int],
         observers: Sequence[Observer],
-        compile_function: Callable[[Function], Run],
-        contractions: Contractions,
+        compile_function: Callable[[tree.Function], Run],
+        contractions: tree.Contractions,
     ) -> None:
         """frame_slots numbers the kernel's variables, compile_function compiles its functions."""
         self._compile_function = compile_function
@@ -73,11 +48,13 @@ class Evaluator:
         self._addresses = Addresses(self, splits_indices=not self._on_evaluation)
         self._registers = Registers(frame_slots, observers, self)
         self._memory = Memory(observers)
-        self._copies: set[Expression] = set()  # loads of variables that may be without a value
-        self._results: set[Variable] = set()  # variables that functions return
+        self._copies: set[tree.Expression] = set()  # loads of variables that may be without a value
+        self._results: set[tree.Variable] = set()  # variables that functions return
         # Of loads from memory that were compiled: their address, and what they access.
-        self._loads: dict[Load, tuple[AddressClosure, MemoryOperand]] = {}
-        self._ahead: dict[Load, int] = {}  # loads made ahead: where Group.ahead has their value
+        self._loads: dict[tree.Load, tuple[AddressClosure, MemoryOperand]] = {}
+        self._ahead: dict[
+            tree.Load, int
+        ] = {}  # loads made ahead: where Group.ahead has their value
         self._pointers = PointerMemory(self._memory)
         self.memo_slots = 0  # used so far
 
@@ -105,11 +82,11 @@ class Evaluator:
         self.memo_slots += 1
         return self.memo_slots - 1
 
-    def operand(self, lvalue: Expression, ctype: CType) -> MemoryOperand:
+    def operand(self, lvalue: tree.Expression, ctype: CType) -> MemoryOperand:
         """What a load, store or atomic of values of a type accesses."""
         return MemoryOperand(lvalue, ctype, self.memo_slot())
 
-    def compile(self, expression: Expression) -> Closure:
+    def compile(self, expression: tree.Expression) -> Closure:
         """The closure that gives the expression's value. SourceError if it is not supported."""
         value = self._compile(expression)
         if not self._on_evaluation:
@@ -124,48 +101,48 @@ class Evaluator:
 
         return notifying
 
-    def _compile(self, expression: Expression) -> Closure:
+    def _compile(self, expression: tree.Expression) -> Closure:
         match expression:
-            case Literal(value=value):
+            case tree.Literal(value=value):
                 return lambda group, mask: value
-            case Builtin(name=name, axis=axis):
+            case tree.Builtin(name=name, axis=axis):
                 return lambda group, mask: group.builtin(name, axis)
-            case Load():
+            case tree.Load():
                 return self._load(expression)
-            case AddressOf():
+            case tree.AddressOf():
                 return self._addresses.address(expression.lvalue)
-            case Cast():
+            case tree.Cast():
                 return self._cast(expression)
-            case Unary():
+            case tree.Unary():
                 return self._unary(expression)
-            case Binary():
+            case tree.Binary():
                 return self._binary(expression)
-            case Logical():
+            case tree.Logical():
                 return self._logical(expression)
-            case Conditional():
+            case tree.Conditional():
                 return self._conditional(expression)
-            case Comma():
+            case tree.Comma():
                 return self._comma(expression)
-            case Assign():
+            case tree.Assign():
                 return self._assign(expression)
-            case Increment():
+            case tree.Increment():
                 return self._increment(expression)
-            case Call():
+            case tree.Call():
                 return self._call(expression)
-            case Inlined():
+            case tree.Inlined():
                 return self._inlined(expression)
-            case Member() if in_register(expression):
+            case tree.Member() if in_register(expression):
                 return self._registers.read(expression)
-            case Name() | Index() | Dereference() | Member() | FieldOf():
+            case tree.Name() | tree.Index() | tree.Dereference() | tree.Member() | tree.FieldOf():
                 raise TypeError(f"an lvalue is not a value: {expression}")
             case _:
                 assert_never(expression)
 
     # Variables and memory ----------------------------------------------------------------------
 
-    def _load(self, expression: Load) -> Closure:
+    def _load(self, expression: tree.Load) -> Closure:
         lvalue, ctype = expression.lvalue, expression.ctype
-        if expression in self._copies and isinstance(lvalue, Name):
+        if expression in self._copies and isinstance(lvalue, tree.Name):
             return self._registers.read_copied(lvalue)
         if in_register(lvalue):
             return self._registers.read(lvalue)
@@ -181,23 +158,23 @@ class Evaluator:
 
         return load
 
-    def place(self, load: Load) -> tuple[AddressClosure, MemoryOperand]:
+    def place(self, load: tree.Load) -> tuple[AddressClosure, MemoryOperand]:
         """The address of a load from memory that was compiled, and what it accesses."""
         return self._loads[load]
 
     @contextmanager
-    def reading_ahead(self, loads: Sequence[Load]) -> Iterator[None]:
+    def reading_ahead(self, loads: Sequence[tree.Load]) -> Iterator[None]:
         """Compile these loads from memory to reads of Group.ahead, which has their values."""
         self._ahead = {load: number for number, load in enumerate(loads)}
         yield
         self._ahead = {}
 
-    def _assign(self, expression: Assign) -> Closure:
+    def _assign(self, expression: tree.Assign) -> Closure:
         if not in_register(expression.lvalue):
             return self._assign_in_memory(expression)
         lvalue = expression.lvalue
         pass_on: PassOn | None = None
-        if not expression.operator and isinstance(lvalue, Name):
+        if not expression.operator and isinstance(lvalue, tree.Name):
             new_value, pass_on = self.compile_copy(expression.value, lvalue.variable)
         elif not expression.operator:
             new_value = self.compile(expression.value)
@@ -220,7 +197,9 @@ class Evaluator:
 
         return assign
 
-    def compile_copy(self, value: Expression, target: Variable) -> tuple[Closure, PassOn | None]:
+    def compile_copy(
+        self, value: tree.Expression, target: tree.Variable
+    ) -> tuple[Closure, PassOn | None]:
         """The closure of a value that a variable in a register gets, and what is called afterwards.
 
         A variable that is copied as it is may be without a value: then the copy is, too. What a
@@ -231,17 +210,17 @@ class Evaluator:
             return self.compile(value), None
         return self.compile(value), self._registers.pass_on_unset(source, target)
 
-    def _copied(self, value: Expression) -> Name | None:
+    def _copied(self, value: tree.Expression) -> tree.Name | None:
         """The variable in a register that a value is a copy of, which may be without a value."""
         load = strip_casts(value)
-        if not (isinstance(load, Load) and isinstance(load.lvalue, Name)):
+        if not (isinstance(load, tree.Load) and isinstance(load.lvalue, tree.Name)):
             return None
         if not load.lvalue.variable.in_register:
             return None
         self._copies.add(load)
         return load.lvalue
 
-    def _assign_in_memory(self, expression: Assign) -> Closure:
+    def _assign_in_memory(self, expression: tree.Assign) -> Closure:
         lvalue, ctype = expression.lvalue, expression.lvalue.ctype
         if expression.operator:
             return self._update_in_memory(expression)
@@ -267,7 +246,7 @@ class Evaluator:
 
         return store_copy
 
-    def _update_in_memory(self, expression: Assign) -> Closure:
+    def _update_in_memory(self, expression: tree.Assign) -> Closure:
         """lvalue op= value: the address is evaluated once, for the load and the store."""
         lvalue, ctype = expression.lvalue, expression.lvalue.ctype
         memory, address = self.memory_of(ctype), self._addresses.address(lvalue)
@@ -290,7 +269,7 @@ class Evaluator:
 
         return store
 
-    def _moved_pointer(self, expression: Assign) -> Update:
+    def _moved_pointer(self, expression: tree.Assign) -> Update:
         """The new value of a pointer in memory, in pointer += number and pointer -= number."""
         assert isinstance(expression.compute, Pointer)
         size = size_of(expression.compute.target)
@@ -310,7 +289,7 @@ class Evaluator:
 
         return update
 
-    def _advanced_pointer(self, expression: Assign, pointer: Pointer) -> Closure:
+    def _advanced_pointer(self, expression: tree.Assign, pointer: Pointer) -> Closure:
         """The new value of a pointer in pointer += number and pointer -= number."""
         size = size_of(pointer.target)
         old = self._registers.read(expression.lvalue)
@@ -318,7 +297,7 @@ class Evaluator:
             old, expression.value, size if expression.operator == "+" else -size
         )
 
-    def _update(self, expression: Assign) -> Update:
+    def _update(self, expression: tree.Assign) -> Update:
         """The new value of a number in lvalue op= value."""
         contraction = self._contractions.sums.get(expression)
         if contraction is not None:
@@ -340,7 +319,7 @@ class Evaluator:
 
         return update
 
-    def _increment(self, expression: Increment) -> Closure:
+    def _increment(self, expression: tree.Increment) -> Closure:
         lvalue, postfix, ctype = expression.lvalue, expression.postfix, expression.ctype
         next_value = _next_value(expression)
         if in_register(lvalue):
@@ -367,7 +346,7 @@ class Evaluator:
 
     # Operators -----------------------------------------------------------------------------------
 
-    def _cast(self, expression: Cast) -> Closure:
+    def _cast(self, expression: tree.Cast) -> Closure:
         operand, target = self.compile(expression.operand), expression.ctype
         if isinstance(target, Pointer) and isinstance(expression.operand.ctype, Scalar):
             return lambda group, mask: NULL
@@ -386,12 +365,12 @@ class Evaluator:
 
         return cast
 
-    def _unary(self, expression: Unary) -> Closure:
+    def _unary(self, expression: tree.Unary) -> Closure:
         operand = self.compile(expression.operand)
         function = unary(expression.operator, expression.ctype)
         return lambda group, mask: function(operand(group, mask))
 
-    def _binary(self, expression: Binary) -> Closure:
+    def _binary(self, expression: tree.Binary) -> Closure:
         left, right, operator = expression.left, expression.right, expression.operator
         if isinstance(left.ctype, Pointer) or isinstance(right.ctype, Pointer):
             return self._pointer_binary(expression)
@@ -406,7 +385,7 @@ class Evaluator:
         slot = self.memo_slot()
         return lambda group, mask: remember(group, slot, function, a(group, mask), b(group, mask))
 
-    def _pointer_binary(self, expression: Binary) -> Closure:
+    def _pointer_binary(self, expression: tree.Binary) -> Closure:
         """pointer + number, number + pointer, pointer - number; else _pointer_comparison."""
         left, right, operator = expression.left, expression.right, expression.operator
         if operator not in ("+", "-") or not isinstance(expression.ctype, Pointer):
@@ -417,7 +396,7 @@ class Evaluator:
             self.compile(pointer), number, size if operator == "+" else -size
         )
 
-    def _pointer_comparison(self, expression: Binary) -> Closure:
+    def _pointer_comparison(self, expression: tree.Binary) -> Closure:
         """pointer - pointer in elements, or a comparison of two pointers, as int64 or bool."""
         left, right, operator = expression.left, expression.right, expression.operator
         a, b, function = self.compile(left), self.compile(right), BINARY[operator]
@@ -443,7 +422,7 @@ class Evaluator:
 
         return compare
 
-    def _logical(self, expression: Logical) -> Closure:
+    def _logical(self, expression: tree.Logical) -> Closure:
         left, right = self.compile(expression.left), self.compile(expression.right)
         both = expression.operator == "&&"
 
@@ -459,7 +438,7 @@ class Evaluator:
 
         return logical
 
-    def _conditional(self, expression: Conditional) -> Closure:
+    def _conditional(self, expression: tree.Conditional) -> Closure:
         condition = self.compile(expression.condition)
         yes, no, span = self.compile(expression.yes), self.compile(expression.no), expression.span
 
@@ -476,7 +455,7 @@ class Evaluator:
 
         return conditional
 
-    def _comma(self, expression: Comma) -> Closure:
+    def _comma(self, expression: tree.Comma) -> Closure:
         first, second = self.compile(expression.first), self.compile(expression.second)
 
         def comma(group: Group, mask: Mask) -> Any:
@@ -485,7 +464,7 @@ class Evaluator:
 
         return comma
 
-    def _call(self, expression: Call) -> Closure:
+    def _call(self, expression: tree.Call) -> Closure:
         compile_intrinsic = INTRINSICS.get(expression.function)
         if compile_intrinsic is not None:
             return compile_intrinsic(expression, self)
@@ -495,7 +474,7 @@ class Evaluator:
         function = function_of(expression)
         return lambda group, mask: function(*(argument(group, mask) for argument in arguments))
 
-    def _inlined(self, expression: Inlined) -> Closure:
+    def _inlined(self, expression: tree.Inlined) -> Closure:
         """A call of a function of the text: run its body, then read its result."""
         result = expression.function.result
         if result is not None:
@@ -503,7 +482,7 @@ class Evaluator:
         run = self._compile_function(expression.function)
         if result is None:
             return run
-        read = self._registers.read(Name(result.ctype, expression.span, result))
+        read = self._registers.read(tree.Name(result.ctype, expression.span, result))
 
         def call(group: Group, mask: Mask) -> Any:
             run(group, mask)
@@ -512,14 +491,14 @@ class Evaluator:
         return call
 
 
-def _is_in_unset_array(lvalue: Expression) -> bool:
+def _is_in_unset_array(lvalue: tree.Expression) -> bool:
     """Whether an lvalue is a cell of an array that holds only what the kernel writes to it."""
-    while isinstance(lvalue, Index):
+    while isinstance(lvalue, tree.Index):
         lvalue = lvalue.base
-    return isinstance(lvalue, Name) and lvalue.variable.space in UNSET_SPACES
+    return isinstance(lvalue, tree.Name) and lvalue.variable.space in tree.UNSET_SPACES
 
 
-def _next_value(expression: Increment) -> Callable[[Any], Any]:
+def _next_value(expression: tree.Increment) -> Callable[[Any], Any]:
     """The function that gives the value after ++ or --, of a number or an Address."""
     match expression.ctype:
         case Pointer(target=target):

@@ -13,29 +13,12 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from simulator.language import tree
 from simulator.language.counted_loops import counted_loop
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import CLOCKS
 from simulator.language.loop_ends import has_counter, is_endless, is_never_negative
-from simulator.language.tree import (
-    Barrier,
-    Break,
-    Continue,
-    Declare,
-    Evaluate,
-    Expression,
-    Function,
-    If,
-    Kernel,
-    Loop,
-    MemorySpace,
-    Return,
-    Sequence,
-    Statement,
-    Switch,
-    Variable,
-)
 from simulator.language.visit import calls, declared_variables, inner_statements, strip_casts
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
 from simulator.machine.budget import CLOCK_INTERVAL
@@ -73,10 +56,10 @@ class Program:
     frame_slots numbers its variables, memo_slots is how many entries Group.memo needs.
     """
 
-    def __init__(self, kernel: Kernel, observers: list[Observer]) -> None:
+    def __init__(self, kernel: tree.Kernel, observers: list[Observer]) -> None:
         # A function's variables are declared once for each of its calls: dict drops the repeats.
         variables = dict.fromkeys([*kernel.parameters, *declared_variables(kernel.body)])
-        self.frame_slots: Mapping[Variable, int] = {v: i for i, v in enumerate(variables)}
+        self.frame_slots: Mapping[tree.Variable, int] = {v: i for i, v in enumerate(variables)}
         self._evaluator = Evaluator(
             self.frame_slots, observers, self._called_in_expression, kernel.contractions
         )
@@ -89,7 +72,7 @@ class Program:
         self._steps_apart = bool(
             self._on_step or self._counts_steps or callbacks(observers, "on_evaluation")
         )
-        self._waiting: dict[Statement, bool] = {}  # results of _waits
+        self._waiting: dict[tree.Statement, bool] = {}  # results of _waits
         # Whether loops wait for other threads, so that each warp of each block must take turns.
         self.takes_turns = spins(kernel.body)
         # The ifs whose branches meet in warp functions; with turns, each branch waits for itself.
@@ -110,7 +93,7 @@ class Program:
         waiting: Waiting = self._run(group, ALL)
         return waiting
 
-    def _called_in_expression(self, function: Function) -> Run:
+    def _called_in_expression(self, function: tree.Function) -> Run:
         """The closure of a function that is called within an expression."""
         if self._waits(function):
             raise SourceError(
@@ -119,25 +102,25 @@ class Program:
             )
         return self._compile(function)
 
-    def _waits(self, statement: Statement) -> bool:
+    def _waits(self, statement: tree.Statement) -> bool:
         if statement not in self._waiting:
             self._waiting[statement] = (
-                isinstance(statement, Barrier)
+                isinstance(statement, tree.Barrier)
                 or statement in self._meetings
-                or (self._spins(statement) and isinstance(statement, Loop))
+                or (self._spins(statement) and isinstance(statement, tree.Loop))
                 or any(self._waits(inner) for inner in inner_statements(statement))
             )
         return self._waiting[statement]
 
-    def _spins(self, statement: Statement) -> bool:
+    def _spins(self, statement: tree.Statement) -> bool:
         """Whether a loop within a statement waits for another thread."""
         return self.takes_turns and spins(statement)
 
-    def _finish(self, run: Callable[[Group, Mask], Waiting], statement: Statement) -> Run:
+    def _finish(self, run: Callable[[Group, Mask], Waiting], statement: tree.Statement) -> Run:
         """The closure of a construct: its generator, or a plain call if it has no barrier."""
         return run if self._waits(statement) else without_barrier(run)
 
-    def _notifying(self, run: Run, kind: StepKind, statement: Statement) -> Run:
+    def _notifying(self, run: Run, kind: StepKind, statement: tree.Statement) -> Run:
         """A closure that counts a step, and notifies observers of it, after each run."""
         if self._counts_steps:
             run = count_steps(run)
@@ -158,40 +141,42 @@ class Program:
 
         return notifying
 
-    def _compile_step(self, expression: Expression, kind: StepKind, statement: Statement) -> Run:
+    def _compile_step(
+        self, expression: tree.Expression, kind: StepKind, statement: tree.Statement
+    ) -> Run:
         """The closure of an expression that is a step of a statement."""
         return self._notifying(self._evaluator.compile(expression), kind, statement)
 
-    def _compile(self, statement: Statement) -> Run:
+    def _compile(self, statement: tree.Statement) -> Run:
         match statement:
-            case Declare() | Evaluate() if statement in self._meetings:
+            case tree.Declare() | tree.Evaluate() if statement in self._meetings:
                 return self._meeting(statement)
-            case Declare():
+            case tree.Declare():
                 return self._notifying(self._declare(statement), StepKind.RUN, statement)
-            case Evaluate(expression=expression):
+            case tree.Evaluate(expression=expression):
                 return self._notifying(self._evaluate(expression), StepKind.RUN, statement)
-            case Barrier():
+            case tree.Barrier():
                 return self._barrier(statement)
-            case Sequence():
+            case tree.Sequence():
                 return self._sequence(statement)
-            case If():
+            case tree.If():
                 return self._if(statement)
-            case Loop():
+            case tree.Loop():
                 return self._loop(statement)
-            case Break():
+            case tree.Break():
                 return self._notifying(break_, StepKind.RUN, statement)
-            case Continue():
+            case tree.Continue():
                 return self._notifying(continue_, StepKind.RUN, statement)
-            case Return():
+            case tree.Return():
                 return self._notifying(return_, StepKind.RUN, statement)
-            case Switch():
+            case tree.Switch():
                 return self._switch(statement)
-            case Function():
+            case tree.Function():
                 return self._function(statement)
             case _:
                 assert_never(statement)
 
-    def _compile_part(self, statement: Statement | None) -> tuple[Run, bool]:
+    def _compile_part(self, statement: tree.Statement | None) -> tuple[Run, bool]:
         """The closure of a part of a construct, whose lanes go on together; whether it waits."""
         if statement is None:
             return _do_nothing, False
@@ -200,7 +185,7 @@ class Program:
 
     # Simple statements -------------------------------------------------------------------------
 
-    def _evaluate(self, expression: Expression) -> Run:
+    def _evaluate(self, expression: tree.Expression) -> Run:
         value = self._evaluator.compile(expression)
 
         def evaluate(group: Group, mask: Mask) -> Mask:
@@ -209,13 +194,13 @@ class Program:
 
         return evaluate
 
-    def _meeting(self, statement: Declare | Evaluate) -> Run:
+    def _meeting(self, statement: tree.Declare | tree.Evaluate) -> Run:
         """A call of a warp function to which lanes of another branch may come."""
         call = meeting_call(statement)
         assert call is not None
         arrive = self._notifying(arrival_at(call, self._evaluator), StepKind.RUN, statement)
         take_result: Run = _do_nothing
-        if isinstance(statement, Declare):
+        if isinstance(statement, tree.Declare):
             slot = self.frame_slots[statement.variable]
             take_result = self._declare_as(slot, lambda group, mask: group.met, statement.span)
 
@@ -228,12 +213,12 @@ class Program:
 
         return wait
 
-    def _declare(self, statement: Declare) -> Run:
+    def _declare(self, statement: tree.Declare) -> Run:
         variable = statement.variable
         slot = self.frame_slots[variable]
-        if variable.space is MemorySpace.SHARED:
+        if variable.space is tree.MemorySpace.SHARED:
             return lambda group, mask: mask
-        if variable.space is MemorySpace.LOCAL:
+        if variable.space is tree.MemorySpace.LOCAL:
             return self._declare_array(statement)
         if statement.value is None:
             return self._declare_unset(slot)
@@ -284,7 +269,7 @@ class Program:
 
         return declare
 
-    def _declare_array(self, statement: Declare) -> Run:
+    def _declare_array(self, statement: tree.Declare) -> Run:
         variable, ctype = statement.variable, statement.variable.ctype
         assert isinstance(ctype, ArrayOf)
         by_lane = variable in self._reinterpreted
@@ -307,7 +292,7 @@ class Program:
 
         return declare
 
-    def _barrier(self, barrier: Barrier) -> Run:
+    def _barrier(self, barrier: tree.Barrier) -> Run:
         vote = barrier.vote
         predicate = None if vote is None else self._evaluator.compile(vote.predicate)
         take_result: Run = _do_nothing
@@ -331,7 +316,7 @@ class Program:
 
     # Control flow --------------------------------------------------------------------------------
 
-    def _sequence(self, sequence: Sequence) -> Run:
+    def _sequence(self, sequence: tree.Sequence) -> Run:
         if len(sequence.statements) == 1:
             return self._compile(sequence.statements[0])
         if self._spins(sequence):
@@ -357,14 +342,14 @@ class Program:
 
         return waiting_run if self._waits(sequence) else run
 
-    def _sequence_with_turns(self, sequence: Sequence) -> Run:
+    def _sequence_with_turns(self, sequence: tree.Sequence) -> Run:
         parts = [
             Part(self._compile(s), self._waits(s), self._spins(s), needs_all_lanes(s))
             for s in sequence.statements
         ]
         return lambda group, mask: run_parts(parts, group, mask)
 
-    def _if(self, statement: If) -> Run:
+    def _if(self, statement: tree.If) -> Run:
         condition = self._compile_step(statement.condition, StepKind.TEST, statement)
         yes, yes_waits = self._compile(statement.yes), self._waits(statement.yes)
         no: Run = _do_nothing
@@ -412,7 +397,7 @@ class Program:
             return turns
         return waiting_run if self._waits(statement) else run
 
-    def _loop(self, loop: Loop) -> Run:
+    def _loop(self, loop: tree.Loop) -> Run:
         if is_endless(loop):
 
             def refuse(group: Group, mask: Mask) -> Any:
@@ -458,7 +443,7 @@ class Program:
 
         return self._finish(run, loop)
 
-    def _swept_loop(self, loop: Loop) -> SweptLoop | None:
+    def _swept_loop(self, loop: tree.Loop) -> SweptLoop | None:
         """The loop with its loads made ahead; None where that cannot be, or steps are observed."""
         if self._steps_apart or self.takes_turns:
             return None
@@ -479,7 +464,7 @@ class Program:
             observers=self._observers_of_accesses,
         )
 
-    def _loop_test(self, loop: Loop) -> Callable[[Group, Mask], tuple[Mask, Mask]]:
+    def _loop_test(self, loop: tree.Loop) -> Callable[[Group, Mask], tuple[Mask, Mask]]:
         """The lanes for which a loop's condition holds, and those for which it fails."""
         if loop.condition is None:
             return lambda group, active: (active, NONE)
@@ -494,7 +479,7 @@ class Program:
 
         return test
 
-    def _loop_end(self, loop: Loop) -> Callable[[Group, LoopState, Mask], Mask]:
+    def _loop_end(self, loop: tree.Loop) -> Callable[[Group, LoopState, Mask], Mask]:
         """The end of an iteration: lanes of a continue join, the loop advances."""
         advance: Closure = _do_nothing
         if loop.advance is not None:
@@ -511,7 +496,7 @@ class Program:
 
         return end_iteration
 
-    def _switch(self, switch: Switch) -> Run:
+    def _switch(self, switch: tree.Switch) -> Run:
         """Lanes enter the body at their label and fall through to a break."""
         selector = self._compile_step(switch.selector, StepKind.TEST, switch)
         body = [self._compile_part(statement) for statement in switch.body]
@@ -531,7 +516,7 @@ class Program:
 
         return self._finish(run, switch)
 
-    def _function(self, function: Function) -> Run:
+    def _function(self, function: tree.Function) -> Run:
         """The called function's body: lanes that return wait at its end for the others."""
         parameters = [self._compile_part(parameter) for parameter in function.parameters]
         body, waits = self._compile(function.body), self._waits(function.body)
@@ -590,7 +575,7 @@ def _join(mask: Mask, before: tuple[Mask, Mask], after: tuple[Mask, Mask]) -> Ma
     return mask if unchanged else union(*after)
 
 
-def _split_by_label(switch: Switch, mask: Mask, value: Any) -> tuple[list[Mask], Mask]:
+def _split_by_label(switch: tree.Switch, mask: Mask, value: Any) -> tuple[list[Mask], Mask]:
     """The lanes that enter a switch at each statement of its body, and those that skip it."""
     entering: list[Mask] = [NONE] * len(switch.body)
     remaining, default = mask, None

@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulator.language import functions
+from simulator.language import functions, tree
 from simulator.language.assembly import MATRIX_LOADS, MATRIX_PRODUCTS
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar
-from simulator.language.tree import (
-    Assign,
-    Binary,
-    Call,
-    Declare,
-    Dereference,
-    Evaluate,
-    Expression,
-    FieldOf,
-    If,
-    Increment,
-    Index,
-    Inlined,
-    Kernel,
-    Load,
-    Loop,
-    Member,
-    Name,
-    Statement,
-    Switch,
-    Variable,
-)
 from simulator.language.visit import (
     expressions_of,
     expressions_within,
@@ -65,34 +43,36 @@ MULTIPLY_ADDS = frozenset(
 )
 
 
-def evaluated(statement: Statement, kind: StepKind) -> tuple[Expression, ...]:
+def evaluated(statement: tree.Statement, kind: StepKind) -> tuple[tree.Expression, ...]:
     """The expressions that a step of a statement evaluates."""
     match statement:
-        case Loop(condition=condition, advance=advance):
+        case tree.Loop(condition=condition, advance=advance):
             chosen = {StepKind.TEST: condition, StepKind.ADVANCE: advance}.get(kind)
             return () if chosen is None else (chosen,)
-        case If() | Switch() if kind is not StepKind.TEST:
+        case tree.If() | tree.Switch() if kind is not StepKind.TEST:
             return ()
         case _:
             return expressions_of(statement)
 
 
-def is_notable(statement: Statement, kind: StepKind) -> bool:
+def is_notable(statement: tree.Statement, kind: StepKind) -> bool:
     """Whether a step of a statement calls a function of NOTABLE."""
     return any(
-        isinstance(inner, Call) and inner.function in NOTABLE
+        isinstance(inner, tree.Call) and inner.function in NOTABLE
         for expression in evaluated(statement, kind)
         for inner in subexpressions(expression)
     )
 
 
-def adds_product(statement: Statement) -> bool:
+def adds_product(statement: tree.Statement) -> bool:
     """Whether a statement adds a product to a sum, or subtracts one.
 
     It may do so by an operator (sum += a * b), by naming the sum again (sum = sum + a * b), or by a
     function (sum = fmaf(a, b, sum)).
     """
-    if not isinstance(statement, Evaluate) or not isinstance(statement.expression, Assign):
+    if not isinstance(statement, tree.Evaluate) or not isinstance(
+        statement.expression, tree.Assign
+    ):
         return False
     assign = statement.expression
     if assign.operator in ("+", "-"):
@@ -107,21 +87,21 @@ def adds_product(statement: Statement) -> bool:
     )
 
 
-def target(statement: Statement) -> Variable | None:
+def target(statement: tree.Statement) -> tree.Variable | None:
     """The variable, or array of a thread's own, to which a statement gives a value; else None.
 
     What it stores through a pointer has no name here: None.
     """
     match statement:
-        case Declare(variable=variable, value=value, cells=cells):
+        case tree.Declare(variable=variable, value=value, cells=cells):
             return None if value is None and cells is None else variable
-        case Evaluate(expression=Assign(lvalue=lvalue) | Increment(lvalue=lvalue)):
+        case tree.Evaluate(expression=tree.Assign(lvalue=lvalue) | tree.Increment(lvalue=lvalue)):
             return _root(lvalue)
         case _:
             return None
 
 
-def computes(statement: Statement) -> bool:
+def computes(statement: tree.Statement) -> bool:
     """Whether a statement computes a value from others: a first value alone is none.
 
     >>> from simulator import compile_kernel
@@ -134,30 +114,30 @@ def computes(statement: Statement) -> bool:
     [False, True]
     """
     match statement:
-        case Declare() | Evaluate(expression=Assign() | Increment()):
+        case tree.Declare() | tree.Evaluate(expression=tree.Assign() | tree.Increment()):
             pass
         case _:
             return False
     return any(
-        isinstance(inner, (Load, Increment, Inlined))
+        isinstance(inner, (tree.Load, tree.Increment, tree.Inlined))
         for expression in expressions_of(statement)
         for inner in subexpressions(expression)
     )
 
 
-def address_variables(kernel: Kernel) -> frozenset[Variable]:
+def address_variables(kernel: tree.Kernel) -> frozenset[tree.Variable]:
     """The whole numbers and pointers that a kernel computes addresses of, and what leads to them.
 
     Those are all pointers, and the variables in an index, in a pointer's arithmetic, and in what is
     assigned to such a variable.
     """
-    found: set[Variable] = {
+    found: set[tree.Variable] = {
         variable
         for expression in expressions_within(kernel.body)
         for part in _address_parts(expression)
         for variable in _variables(part)
     }
-    sources: dict[Variable, set[Variable]] = {}
+    sources: dict[tree.Variable, set[tree.Variable]] = {}
     for statement in walk(kernel.body):
         variable = target(statement)
         if variable is not None:
@@ -174,27 +154,27 @@ def address_variables(kernel: Kernel) -> frozenset[Variable]:
     return frozenset(found)
 
 
-def _address_parts(expression: Expression) -> tuple[Expression, ...]:
+def _address_parts(expression: tree.Expression) -> tuple[tree.Expression, ...]:
     """What of an expression is arithmetic of addresses."""
     match expression:
-        case Index(index=index):
+        case tree.Index(index=index):
             return (index,)
-        case Dereference(pointer=pointer):
+        case tree.Dereference(pointer=pointer):
             return (pointer,)
-        case Binary(ctype=Pointer(), left=left, right=right):
+        case tree.Binary(ctype=Pointer(), left=left, right=right):
             return (left, right)
         case _:
             return ()
 
 
-def _variables(expression: Expression) -> Iterator[Variable]:
+def _variables(expression: tree.Expression) -> Iterator[tree.Variable]:
     """The whole numbers and pointers in an expression, with the results of functions it calls."""
     for inner in subexpressions(expression):
-        variable: Variable | None = None
+        variable: tree.Variable | None = None
         match inner:
-            case Name():
+            case tree.Name():
                 variable = inner.variable
-            case Inlined(function=function):
+            case tree.Inlined(function=function):
                 variable = function.result
         if variable is not None and _may_be_address(variable.ctype):
             yield variable
@@ -210,36 +190,36 @@ def _element(ctype: CType) -> CType:
     return ctype.innermost if isinstance(ctype, ArrayOf) else ctype
 
 
-def _root(expression: Expression) -> Variable | None:
+def _root(expression: tree.Expression) -> tree.Variable | None:
     """The variable that an lvalue, or what is read of it, is or is a part of; None for any other.
 
     What a pointer points to is none.
     """
     expression = strip_casts(expression)
-    if isinstance(expression, Load):
+    if isinstance(expression, tree.Load):
         expression = expression.lvalue
-    while isinstance(expression, (Index, Member, FieldOf)):
+    while isinstance(expression, (tree.Index, tree.Member, tree.FieldOf)):
         expression = expression.base
-    return expression.variable if isinstance(expression, Name) else None
+    return expression.variable if isinstance(expression, tree.Name) else None
 
 
-def _terms(expression: Expression) -> Iterator[Expression]:
+def _terms(expression: tree.Expression) -> Iterator[tree.Expression]:
     """What is added up, or subtracted, in an expression."""
     expression = strip_casts(expression)
     match expression:
-        case Binary(operator="+" | "-", left=left, right=right):
+        case tree.Binary(operator="+" | "-", left=left, right=right):
             yield from _terms(left)
             yield from _terms(right)
-        case Call(function=function, arguments=arguments) if function in MULTIPLY_ADDS:
-            yield Binary(expression.ctype, expression.span, "*", *arguments[:2])
+        case tree.Call(function=function, arguments=arguments) if function in MULTIPLY_ADDS:
+            yield tree.Binary(expression.ctype, expression.span, "*", *arguments[:2])
             yield from _terms(arguments[2])
         case _:
             yield expression
 
 
-def _has_product(expression: Expression) -> bool:
+def _has_product(expression: tree.Expression) -> bool:
     return any(_is_product(inner) for inner in subexpressions(expression))
 
 
-def _is_product(expression: Expression) -> bool:
-    return isinstance(expression, Binary) and expression.operator == "*"
+def _is_product(expression: tree.Expression) -> bool:
+    return isinstance(expression, tree.Binary) and expression.operator == "*"

@@ -4,29 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulator.language import tree
 from simulator.language.ctype import Pointer, Void
 from simulator.language.functions import BITS, PRINT, WARP_FUNCTIONS
 from simulator.language.thread_groups import GroupKind, group_of
-from simulator.language.tree import (
-    AddressOf,
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Comma,
-    Conditional,
-    Dereference,
-    Expression,
-    FieldOf,
-    Index,
-    Literal,
-    Load,
-    Logical,
-    Member,
-    MemorySpace,
-    Name,
-    Unary,
-)
 from simulator.language.visit import strip_casts
 from simulator.machine.observer import AccessKind
 from simulator.machine.printing import pointer_text, printer
@@ -71,14 +52,14 @@ class ExpressionFormatter:
         self.thread = thread
         self.evaluations = {evaluation.expression: evaluation for evaluation in step.evaluations}
 
-    def value(self, expression: Expression) -> Any:
+    def value(self, expression: tree.Expression) -> Any:
         """The thread's value of an expression: a number, or [components]; None if not evaluated."""
         evaluation = self.evaluations.get(expression)
         if evaluation is None or not evaluation.active[self.thread]:
-            return expression.value if isinstance(expression, Literal) else None
+            return expression.value if isinstance(expression, tree.Literal) else None
         return evaluation.values[self.thread]
 
-    def show(self, expression: Expression) -> str:
+    def show(self, expression: tree.Expression) -> str:
         """An expression's value, a pointer's as &As[3]; empty if it has none."""
         value = self.value(expression)
         if value is None or isinstance(expression.ctype, Void):
@@ -92,11 +73,11 @@ class ExpressionFormatter:
         if array is not None and isinstance(expression.ctype, Pointer):
             return f"&{array}[{int(value) // max(1, expression.ctype.target.size)}]"
         called = strip_casts(expression)
-        if isinstance(called, Call) and called.function in MASKS:
+        if isinstance(called, tree.Call) and called.function in MASKS:
             return _mask(value)
         return format_number(value)
 
-    def printed(self, call: Call) -> str:
+    def printed(self, call: tree.Call) -> str:
         """What the thread prints by a call of printf, its line's end as \\n."""
         values: list[Any] = []
         for argument in call.arguments:
@@ -107,38 +88,38 @@ class ExpressionFormatter:
             values.append("?" if value is None else value)
         return printer(call)(values).replace("\n", "\\n")
 
-    def lvalue(self, lvalue: Expression) -> str:
+    def lvalue(self, lvalue: tree.Expression) -> str:
         """An lvalue with its indices as numbers: As[1][3]."""
         match lvalue:
-            case Name(variable=variable):
+            case tree.Name(variable=variable):
                 return variable.name
-            case Index(base=base, index=index):
+            case tree.Index(base=base, index=index):
                 return f"{self.lvalue(base)}[{self.show(index) or self.numeric(index)}]"
-            case Dereference(pointer=pointer):
+            case tree.Dereference(pointer=pointer):
                 shown = self.show(pointer)
                 return shown[1:] if shown.startswith("&") else f"*({self.lvalue(pointer)})"
-            case Member(base=base, position=position):
+            case tree.Member(base=base, position=position):
                 return f"{self.lvalue(base)}.{'xyzw'[position]}"
-            case FieldOf(base=base, name=name):
+            case tree.FieldOf(base=base, name=name):
                 return f"{self.lvalue(base)}.{name}" if name else self.lvalue(base)
-            case Load(lvalue=inner) | AddressOf(lvalue=inner):
+            case tree.Load(lvalue=inner) | tree.AddressOf(lvalue=inner):
                 return self.lvalue(inner)
-            case Cast(operand=operand):
+            case tree.Cast(operand=operand):
                 return self.lvalue(operand)
-            case Binary(operator=operator, left=left, right=right):
+            case tree.Binary(operator=operator, left=left, right=right):
                 return f"{self.lvalue(left)} {operator} {self.numeric(right)}"
             case _:
                 return self.numeric(lvalue)
 
-    def old(self, lvalue: Expression) -> str:
+    def old(self, lvalue: tree.Expression) -> str:
         """The value of an lvalue before the step; the lvalue itself if that is not recorded."""
         component: tuple[int, ...] = ()
-        if isinstance(lvalue, Member):
+        if isinstance(lvalue, tree.Member):
             component = (lvalue.position,)
-        whole = lvalue.base if isinstance(lvalue, Member) else lvalue
-        if isinstance(whole, Name) and whole.variable.space in (
-            MemorySpace.REGISTER,
-            MemorySpace.PARAMETER,
+        whole = lvalue.base if isinstance(lvalue, tree.Member) else lvalue
+        if isinstance(whole, tree.Name) and whole.variable.space in (
+            tree.MemorySpace.REGISTER,
+            tree.MemorySpace.PARAMETER,
         ):
             if self.step.number:
                 before = self.recording.steps[self.step.number - 1].registers
@@ -150,44 +131,44 @@ class ExpressionFormatter:
                 return format_number(access.values[self.thread])
         return self.lvalue(lvalue)
 
-    def symbolic(self, expression: Expression) -> str:
+    def symbolic(self, expression: tree.Expression) -> str:
         """The expression with names for cells of memory and numbers for all else."""
         return self._format(expression, name_cells=True)
 
-    def numeric(self, expression: Expression) -> str:
+    def numeric(self, expression: tree.Expression) -> str:
         """The expression with a number for every cell and variable."""
         return self._format(expression, name_cells=False)
 
-    def _format(self, expression: Expression, name_cells: bool) -> str:
+    def _format(self, expression: tree.Expression, name_cells: bool) -> str:
         match expression:
-            case Load(lvalue=lvalue):
-                if name_cells and not isinstance(lvalue, Name):
+            case tree.Load(lvalue=lvalue):
+                if name_cells and not isinstance(lvalue, tree.Name):
                     return self.lvalue(lvalue)
                 return self.show(expression) or self.lvalue(lvalue)
-            case Cast(operand=operand):
+            case tree.Cast(operand=operand):
                 return self._format(operand, name_cells)
-            case Unary(operator=operator, operand=operand):
+            case tree.Unary(operator=operator, operand=operand):
                 text = self._format_operand(operand, UNARY_PRECEDENCE, name_cells)
                 return f"{sign_of(operator)}{text}"
             case (
-                Binary(operator=operator, left=left, right=right)
-                | Logical(operator=operator, left=left, right=right)
+                tree.Binary(operator=operator, left=left, right=right)
+                | tree.Logical(operator=operator, left=left, right=right)
             ):
                 rank = PRECEDENCE[operator]
                 first = self._format_operand(left, rank, name_cells)
-                if isinstance(expression, Logical) and self.value(right) is None:
+                if isinstance(expression, tree.Logical) and self.value(right) is None:
                     return first  # the left operand decides
                 second = self._format_operand(right, rank + 1, name_cells)
                 if second.startswith("−"):
                     second = f"({second})"
                 return f"{first} {sign_of(operator)} {second}"
-            case Conditional(yes=yes, no=no):
+            case tree.Conditional(yes=yes, no=no):
                 return self._format(yes if self.value(yes) is not None else no, name_cells)
-            case Comma(second=second):
+            case tree.Comma(second=second):
                 return self._format(second, name_cells)
-            case Call(function=function, arguments=(number,)) if function == BITS:
+            case tree.Call(function=function, arguments=(number,)) if function == BITS:
                 return f"{self.lvalue(number)}.{BITS}"
-            case Call(function=function, arguments=arguments):
+            case tree.Call(function=function, arguments=arguments):
                 if function == PRINT:
                     return f'printf("{self.printed(expression)}")'
                 inside = [self._format(argument, name_cells) for argument in arguments]
@@ -195,19 +176,19 @@ class ExpressionFormatter:
                 if function in WARP_FUNCTIONS and mask is not None:
                     inside[0] = _mask(mask)
                 return f"{function}({', '.join(inside)})"
-            case AddressOf(lvalue=lvalue):
+            case tree.AddressOf(lvalue=lvalue):
                 return f"&{self.lvalue(lvalue)}"
-            case Assign(lvalue=lvalue):
+            case tree.Assign(lvalue=lvalue):
                 return self.lvalue(lvalue)
             case _:
                 return self.show(expression)
 
-    def _format_operand(self, expression: Expression, rank: int, name_cells: bool) -> str:
+    def _format_operand(self, expression: tree.Expression, rank: int, name_cells: bool) -> str:
         """An operand, in parentheses if its operator binds less than one of this rank."""
         bare = strip_casts(expression)
         text = self._format(expression, name_cells)
         operator = getattr(bare, "operator", "")
-        weaker = isinstance(bare, (Binary, Logical)) and PRECEDENCE[operator] < rank
+        weaker = isinstance(bare, (tree.Binary, tree.Logical)) and PRECEDENCE[operator] < rank
         return f"({text})" if weaker and " " in text else text
 
 

@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
+from simulator.language import tree
 from simulator.language.ctype import Scalar
 from simulator.language.functions import FRAGMENT_FUNCTIONS, RANDOM_FUNCTIONS
-from simulator.language.tree import (
-    COMPARISONS,
-    Assign,
-    Barrier,
-    Binary,
-    BlockVote,
-    Call,
-    Conditional,
-    Declare,
-    Evaluate,
-    Expression,
-    If,
-    Increment,
-    Literal,
-    Load,
-    Loop,
-    MemorySpace,
-    Switch,
-)
 from simulator.language.visit import strip_casts
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import format_number
@@ -50,38 +32,40 @@ def values(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
 
 def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
     match step.statement:
-        case Loop() | If() if step.kind is StepKind.TEST:
+        case tree.Loop() | tree.If() if step.kind is StepKind.TEST:
             condition = step.statement.condition
             assert condition is not None
             verdict = "true" if formatter.value(condition) else "false"
             return (f"{condition_values(formatter, condition)} is {verdict}", verdict)
-        case Switch(selector=selector) if formatter.value(selector) is not None:
+        case tree.Switch(selector=selector) if formatter.value(selector) is not None:
             return (join_stages(formatter.numeric(selector), formatter.show(selector)),)
-        case Barrier(vote=BlockVote(predicate=predicate)):
+        case tree.Barrier(vote=tree.BlockVote(predicate=predicate)):
             verdict = "yes" if formatter.value(predicate) else "no"
             return (f"{condition_values(formatter, predicate)} is a {verdict}", verdict)
-        case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
+        case tree.Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
             return expression_values(formatter, advance)
-        case Declare(variable=variable, value=value) if value is not None:
+        case tree.Declare(variable=variable, value=value) if value is not None:
             called = strip_casts(value)
-            if isinstance(called, Call) and called.function in MATRIX_INSTRUCTIONS:
+            if isinstance(called, tree.Call) and called.function in MATRIX_INSTRUCTIONS:
                 return matrix_values(formatter, called)
             result = formatter.show(value)
             load, _ = farthest_of(step, formatter.thread)
             source = formatter.numeric(value)
-            if load is not None and load.space is not MemorySpace.LOCAL and is_read(value):
+            if load is not None and load.space is not tree.MemorySpace.LOCAL and is_read(value):
                 source = cell_name(formatter.recording, load, formatter.thread)
             return (join_stages(variable.name, source, result), f"{variable.name} = {result}")
-        case Evaluate(expression=expression):
+        case tree.Evaluate(expression=expression):
             return expression_values(formatter, expression)
         case _:
             return ()
 
 
-def expression_values(formatter: ExpressionFormatter, expression: Expression) -> tuple[str, ...]:
+def expression_values(
+    formatter: ExpressionFormatter, expression: tree.Expression
+) -> tuple[str, ...]:
     """The numbers of an expression that is a statement; wordings may be empty."""
     match strip_casts(expression):
-        case Assign(lvalue=lvalue, operator=operator, value=value) as assignment if operator:
+        case tree.Assign(lvalue=lvalue, operator=operator, value=value) as assignment if operator:
             result, name, old = (
                 formatter.show(assignment), formatter.lvalue(lvalue), formatter.old(lvalue)
             )  # fmt: skip
@@ -89,37 +73,37 @@ def expression_values(formatter: ExpressionFormatter, expression: Expression) ->
             if old == name:  # not recorded
                 return (short,)
             _, store = farthest_of(formatter.step, formatter.thread)
-            is_register = store is None or store.space is MemorySpace.LOCAL
+            is_register = store is None or store.space is tree.MemorySpace.LOCAL
             if not (is_register and is_float(assignment)):
                 numbers = f"{old} {sign_of(operator)} {formatter.numeric(value)}"
                 return (join_stages(name, numbers, result), short)
             return (f"{result} = {old} {sign_of(operator)} {formatter.numeric(value)}", short)
-        case Assign(lvalue=lvalue, value=value) as assignment:
+        case tree.Assign(lvalue=lvalue, value=value) as assignment:
             moved = stored_by(formatter)
             if moved and (is_read(value) or not _is_whole(formatter)):
                 return (moved, formatter.show(assignment))
             target, result = formatter.lvalue(lvalue), formatter.show(assignment)
             return (join_stages(target, formatter.numeric(value), result), f"{target} = {result}")
-        case Increment(lvalue=lvalue) as increment:
+        case tree.Increment(lvalue=lvalue) as increment:
             return (f"{formatter.lvalue(lvalue)} = {formatter.show(increment)}",)
-        case Call(function=function) as call if function in FRAGMENT_FUNCTIONS:
+        case tree.Call(function=function) as call if function in FRAGMENT_FUNCTIONS:
             return fragment_values(formatter, call)
-        case Call(function=function) as call if function in RANDOM_FUNCTIONS:
+        case tree.Call(function=function) as call if function in RANDOM_FUNCTIONS:
             return (join_stages(formatter.numeric(call), formatter.show(call)),)
-        case Call():
+        case tree.Call():
             return (stored_by(formatter),)
         case other:
             return (formatter.numeric(other),)
 
 
-def is_read(value: Expression) -> bool:
+def is_read(value: tree.Expression) -> bool:
     """Whether a value is one that was read, or a constant in its place, with nothing done to it."""
     match strip_casts(value):
-        case Load() | Literal():
+        case tree.Load() | tree.Literal():
             return True
-        case Conditional(yes=yes, no=no):
+        case tree.Conditional(yes=yes, no=no):
             return is_read(yes) and is_read(no)
-        case Assign(operator="", value=inner):
+        case tree.Assign(operator="", value=inner):
             return is_read(inner)
         case _:
             return False
@@ -154,17 +138,17 @@ def stored_by(formatter: ExpressionFormatter) -> str:
     return " = ".join([*names, number])
 
 
-def condition_values(formatter: ExpressionFormatter, condition: Expression) -> str:
+def condition_values(formatter: ExpressionFormatter, condition: tree.Expression) -> str:
     """A condition with its numbers; a comparison's right side also as one number."""
     numeric = formatter.numeric(condition)
     bare = strip_casts(condition)
-    if isinstance(bare, Binary) and bare.operator in COMPARISONS:
+    if isinstance(bare, tree.Binary) and bare.operator in tree.COMPARISONS:
         right, value = formatter.numeric(bare.right), formatter.show(bare.right)
         if value and right != value and numeric.endswith(right):
             return f"{numeric} = {value}"
     return numeric
 
 
-def is_float(expression: Expression) -> bool:
+def is_float(expression: tree.Expression) -> bool:
     """Whether an expression's value is one floating-point number."""
     return isinstance(expression.ctype, Scalar) and expression.ctype.is_float

@@ -10,26 +10,9 @@ from typing import Any, assert_never
 import numpy as np
 
 from simulator.contraction.rules import product_of
+from simulator.language import tree
 from simulator.language.ctype import Pointer, Void
 from simulator.language.errors import Span
-from simulator.language.tree import (
-    AddressOf,
-    ArraySpace,
-    Assign,
-    Binary,
-    Builtin,
-    Call,
-    Cast,
-    Declare,
-    Dereference,
-    Expression,
-    Increment,
-    Literal,
-    Load,
-    Loop,
-    MemorySpace,
-    Name,
-)
 from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions
 from simulator.launch import format_cell
 from simulator.machine.observer import AccessKind, StepKind
@@ -57,7 +40,7 @@ class Cell:
     """Where one thread's access goes: from the index to the address to the bank or sector."""
 
     array: str
-    space: ArraySpace
+    space: tree.ArraySpace
     index: tuple[int, ...]  # in the array's shape, row first; one number outside the array
     byte: int  # from the array's start
     address: int  # bytes from the start of the block's shared memory; elsewhere equal to `byte`
@@ -112,42 +95,42 @@ class _PartBuilder:
         for access in list(self.accesses):
             yield self._build_access(access)
         statement = self.step.statement
-        if isinstance(statement, Declare) and statement.value is not None:
+        if isinstance(statement, tree.Declare) and statement.value is not None:
             name, value = statement.variable.name, self.formatter.value(statement.value)
             summary = f"{name} = {self.formatter.show(statement.value)}"
             yield Part(PartKind.ASSIGN, statement.span, name, value, summary)
 
-    def _roots(self) -> tuple[Expression, ...]:
+    def _roots(self) -> tuple[tree.Expression, ...]:
         """The whole expressions that the step evaluates."""
         statement = self.step.statement
-        if isinstance(statement, Loop):
+        if isinstance(statement, tree.Loop):
             is_test = self.step.kind is StepKind.TEST
             expression = statement.condition if is_test else statement.advance
             return () if expression is None else (expression,)
         return expressions_of(statement)
 
-    def _build_expression(self, expression: Expression) -> Iterator[Part]:
+    def _build_expression(self, expression: tree.Expression) -> Iterator[Part]:
         """The parts of one evaluated expression, without those of its operands."""
         formatter = self.formatter
         value = formatter.value(expression)
         match expression:
-            case Literal() | AddressOf():
+            case tree.Literal() | tree.AddressOf():
                 return
-            case Cast(explicit=False):
+            case tree.Cast(explicit=False):
                 return  # the part of its operand has the value
             case _ if isinstance(expression.ctype, (Pointer, Void)):
                 yield from self._build_accesses_of(expression)  # a cell shows where a pointer leads
-            case Load(lvalue=Name(variable=variable)):
+            case tree.Load(lvalue=tree.Name(variable=variable)):
                 yield self._variable(expression, variable.name, value)
-            case Builtin(name=name, axis=axis):
+            case tree.Builtin(name=name, axis=axis):
                 yield self._variable(expression, f"{name}.{axis}" if axis else name, value)
-            case Load(lvalue=lvalue) if in_register(lvalue):
+            case tree.Load(lvalue=lvalue) if in_register(lvalue):
                 yield self._variable(expression, formatter.lvalue(lvalue), value)
-            case Load(lvalue=lvalue):
+            case tree.Load(lvalue=lvalue):
                 yield from self._build_accesses_of(lvalue)
-            case Assign():
+            case tree.Assign():
                 yield from self._build_assignment(expression)
-            case Increment():
+            case tree.Increment():
                 yield from self._build_increment(expression)
             case _:
                 yield from self._build_accesses_of(expression)
@@ -158,12 +141,12 @@ class _PartBuilder:
                 summary += self._rounding(expression)
                 yield Part(PartKind.VALUE, expression.span, text, value, summary)
 
-    def _variable(self, expression: Expression, text: str, value: Any) -> Part:
+    def _variable(self, expression: tree.Expression, text: str, value: Any) -> Part:
         """A read of a register or builtin."""
         summary = join_stages(text, format_number(value))
         return Part(PartKind.VARIABLE, expression.span, text, value, summary)
 
-    def _build_assignment(self, expression: Assign) -> Iterator[Part]:
+    def _build_assignment(self, expression: tree.Assign) -> Iterator[Part]:
         """The old value if it is read from memory, then the new value."""
         formatter, lvalue = self.formatter, expression.lvalue
         is_stored = self._is_stored(lvalue)
@@ -174,7 +157,7 @@ class _PartBuilder:
         numbers = ""
         if expression.operator:
             operand = formatter.numeric(expression.value)
-            is_operation = isinstance(strip_casts(expression.value), Binary)
+            is_operation = isinstance(strip_casts(expression.value), tree.Binary)
             if is_operation and not product_of(expression.value) and " " in operand:
                 operand = f"({operand})"
             numbers = f"{formatter.old(lvalue)} {sign_of(expression.operator)} {operand}"
@@ -183,7 +166,7 @@ class _PartBuilder:
             summary += self._rounding(expression)
         yield Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
 
-    def _build_increment(self, expression: Increment) -> Iterator[Part]:
+    def _build_increment(self, expression: tree.Increment) -> Iterator[Part]:
         """The old value if it is read from memory, then the new value."""
         formatter, lvalue = self.formatter, expression.lvalue
         is_stored = self._is_stored(lvalue)
@@ -197,23 +180,23 @@ class _PartBuilder:
         summary = f"{target} = {formatter.old(lvalue)} {sign} 1 = {format_number(value)}"
         yield Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
 
-    def _rounding(self, expression: Expression) -> str:
+    def _rounding(self, expression: tree.Expression) -> str:
         """A note if a product and its sum are rounded once, as nvcc contracts them."""
         return ", rounded once" if expression in self.contracted else ""
 
-    def _is_stored(self, lvalue: Expression) -> bool:
+    def _is_stored(self, lvalue: tree.Expression) -> bool:
         """Whether an lvalue is written in memory, which a part of its own will show."""
         return any(
             access.expression is lvalue and access.kind is not AccessKind.LOAD
             for access in self.accesses
         )
 
-    def _build_accesses_of(self, expression: Expression) -> Iterator[Part]:
+    def _build_accesses_of(self, expression: tree.Expression) -> Iterator[Part]:
         """The accesses to an lvalue, or those that a call makes through its arguments."""
-        pointers = expression.arguments if isinstance(expression, Call) else ()
+        pointers = expression.arguments if isinstance(expression, tree.Call) else ()
         for access in list(self.accesses):
             lvalue = access.expression
-            through = lvalue.pointer if isinstance(lvalue, Dereference) else None
+            through = lvalue.pointer if isinstance(lvalue, tree.Dereference) else None
             if lvalue is expression or any(
                 through is pointer or through is strip_casts(pointer) for pointer in pointers
             ):
@@ -252,8 +235,8 @@ class _PartBuilder:
         shape = self._shape(access.name)
         has_index = in_bounds and 0 <= element < int(np.prod(shape))
         index = np.unravel_index(element, shape) if has_index else (element,)
-        is_shared = access.space is MemorySpace.SHARED
-        is_global = access.space is MemorySpace.GLOBAL
+        is_shared = access.space is tree.MemorySpace.SHARED
+        is_global = access.space is tree.MemorySpace.GLOBAL
         address = byte + (self.shared_offsets.get(access.name, 0) if is_shared else 0)
         return Cell(
             array=access.name,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from simulator.language import tree
 from simulator.language.ctype import ArrayOf
 from simulator.language.functions import (
     ASYNC_COPY_FUNCTIONS,
@@ -14,27 +15,6 @@ from simulator.language.functions import (
     PRINT,
     RANDOM_FUNCTIONS,
     STOPS,
-)
-from simulator.language.tree import (
-    Assign,
-    Barrier,
-    Break,
-    Call,
-    Conditional,
-    Continue,
-    Declare,
-    Evaluate,
-    Expression,
-    Function,
-    If,
-    Increment,
-    Load,
-    Loop,
-    MemorySpace,
-    Name,
-    Return,
-    Statement,
-    Switch,
 )
 from simulator.language.visit import inner_statements, strip_casts, subexpressions
 from simulator.launch import WARP_SIZE
@@ -57,10 +37,10 @@ from simulator.sentences.matrix_instructions import MATRIX_INSTRUCTIONS, matrix_
 from simulator.sentences.random_numbers import random_spoken
 
 SPACES = {
-    MemorySpace.GLOBAL: "global memory",
-    MemorySpace.SHARED: "shared memory",
-    MemorySpace.LOCAL: "its registers",
-    MemorySpace.CONSTANT: "constant memory",
+    tree.MemorySpace.GLOBAL: "global memory",
+    tree.MemorySpace.SHARED: "shared memory",
+    tree.MemorySpace.LOCAL: "its registers",
+    tree.MemorySpace.CONSTANT: "constant memory",
 }
 CALLS = {
     "__pipeline_commit": ("closes a group of copies, which it can wait for",),
@@ -85,50 +65,50 @@ def spoken(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
 
 def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
     match step.statement:
-        case Barrier() as barrier:
+        case tree.Barrier() as barrier:
             return spoken_at_barrier(formatter, step, barrier)
-        case Loop(condition=condition) if step.kind is StepKind.TEST and condition is not None:
+        case tree.Loop(condition=condition) if step.kind is StepKind.TEST and condition is not None:
             holds = bool(formatter.value(condition))
             return (
                 f"tests {condition_values(formatter, condition)}: "
                 + ("true, so the loop goes on" if holds else "false, so the loop ends"),
                 "goes on with the loop" if holds else "ends the loop",
             )
-        case If(condition=condition, no=no) if step.kind is StepKind.TEST:
+        case tree.If(condition=condition, no=no) if step.kind is StepKind.TEST:
             if formatter.value(condition):
                 answer = "true"
             else:
                 skips = "skips the body of the if" if no is None else "takes the else branch"
                 answer = f"false, so it {skips}"
             return (f"tests {condition_values(formatter, condition)}: {answer}", answer)
-        case Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
+        case tree.Loop(advance=advance) if step.kind is StepKind.ADVANCE and advance is not None:
             return _describe_advance(formatter, strip_casts(advance))
-        case Declare(variable=variable, value=None, cells=None):
-            if variable.space is MemorySpace.SHARED:
+        case tree.Declare(variable=variable, value=None, cells=None):
+            if variable.space is tree.MemorySpace.SHARED:
                 return (f"sees {variable.name}, which the whole block shares",)
             if isinstance(variable.ctype, ArrayOf):
                 return (f"gets registers for the array {variable.name}, which has no values yet",)
             return (f"gets a register for {variable.name}, which has no value yet",)
-        case Declare(variable=variable, value=None):
+        case tree.Declare(variable=variable, value=None):
             return (f"gets registers for {variable.name}, with their first values",)
-        case Declare(variable=variable, value=value) if value is not None:
+        case tree.Declare(variable=variable, value=value) if value is not None:
             return _describe_register(formatter, variable.name, value)
-        case Evaluate(expression=expression):
+        case tree.Evaluate(expression=expression):
             return _describe_expression(formatter, strip_casts(expression))
-        case Switch() as switch:
+        case tree.Switch() as switch:
             return _describe_switch(formatter, switch)
-        case Break() as one:
+        case tree.Break() as one:
             kernel = formatter.recording.kernel
             return (f"leaves the {'switch' if _is_of_switch(one, kernel.body) else 'loop'}",)
-        case Continue():
+        case tree.Continue():
             return ("goes on with the loop's next iteration",)
-        case Return():
+        case tree.Return():
             return ("has finished",)
         case _:
             return ("goes on",)
 
 
-def _describe_switch(formatter: ExpressionFormatter, switch: Switch) -> tuple[str, ...]:
+def _describe_switch(formatter: ExpressionFormatter, switch: tree.Switch) -> tuple[str, ...]:
     """Where in a switch a thread goes on."""
     value = formatter.value(switch.selector)
     if value is None:
@@ -144,29 +124,29 @@ def _describe_switch(formatter: ExpressionFormatter, switch: Switch) -> tuple[st
     return (f"finds {numbers} and {goes}", goes)
 
 
-def _is_of_switch(one: Break, statement: Statement, is_inside: bool = False) -> bool:
+def _is_of_switch(one: tree.Break, statement: tree.Statement, is_inside: bool = False) -> bool:
     """Whether a break within a statement leaves a switch, not a loop.
 
     is_inside: the statement is in a switch, and in no loop within that.
     """
     if statement is one:
         return is_inside
-    inside = isinstance(statement, Switch) or (
-        is_inside and not isinstance(statement, Loop | Function)
+    inside = isinstance(statement, tree.Switch) or (
+        is_inside and not isinstance(statement, tree.Loop | tree.Function)
     )
     return any(_is_of_switch(one, inner, inside) for inner in inner_statements(statement))
 
 
-def _describe_advance(formatter: ExpressionFormatter, advance: Expression) -> tuple[str, ...]:
+def _describe_advance(formatter: ExpressionFormatter, advance: tree.Expression) -> tuple[str, ...]:
     """What a for loop does before its next test."""
     match advance:
-        case Increment(lvalue=lvalue, delta=delta):
+        case tree.Increment(lvalue=lvalue, delta=delta):
             step = "adds 1 to" if delta > 0 else "takes 1 from"
             name = formatter.lvalue(lvalue)
             after = formatter.step.registers.get(name)
             now = "" if after is None else f", now {format_number(after[formatter.thread])}"
             return (f"{step} {name}{now}",)
-        case Assign(lvalue=lvalue, operator="+", value=value):
+        case tree.Assign(lvalue=lvalue, operator="+", value=value):
             now = formatter.show(advance)
             return (f"adds {formatter.numeric(value)} to {formatter.lvalue(lvalue)}, now {now}",)
         case _:
@@ -175,17 +155,17 @@ def _describe_advance(formatter: ExpressionFormatter, advance: Expression) -> tu
 
 def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, ...]:
     """Why a thread does nothing at a step."""
-    if isinstance(step.statement, Barrier):
+    if isinstance(step.statement, tree.Barrier):
         never = spoken_of_absent(recording, step, thread)
         if never:
             return never
     earlier = reversed(recording.steps[: step.number])
     before = next((other for other in earlier if other.active[thread]), None)
-    if before is not None and isinstance(before.statement, Barrier) and (
+    if before is not None and isinstance(before.statement, tree.Barrier) and (
         before.interval == step.interval
     ):  # fmt: skip
         total = step.active.size
-        if isinstance(step.statement, Barrier) and arrived(recording, step).all():
+        if isinstance(step.statement, tree.Barrier) and arrived(recording, step).all():
             return (
                 f"has waited at the barrier: the last of the block's {total} threads has arrived, "
                 "and all go on.",
@@ -204,14 +184,14 @@ def _describe_idle(recording: Recording, step: Step, thread: int) -> tuple[str, 
 
 
 def _describe_register(
-    formatter: ExpressionFormatter, name: str, value: Expression
+    formatter: ExpressionFormatter, name: str, value: tree.Expression
 ) -> tuple[str, ...]:
     """A variable gets its first value."""
     load, _ = farthest_of(formatter.step, formatter.thread)
     result, called = formatter.show(value), strip_casts(value)
-    if isinstance(called, Call) and called.function in RANDOM_FUNCTIONS:
+    if isinstance(called, tree.Call) and called.function in RANDOM_FUNCTIONS:
         return random_spoken(formatter, called, name)
-    if isinstance(called, Call) and called.function in MATRIX_INSTRUCTIONS:
+    if isinstance(called, tree.Call) and called.function in MATRIX_INSTRUCTIONS:
         return matrix_spoken(formatter, called)
     if load is not None and is_read(value):
         cell = cell_name(formatter.recording, load, formatter.thread)
@@ -225,26 +205,28 @@ def _describe_register(
     )  # fmt: skip
 
 
-def _describe_expression(formatter: ExpressionFormatter, expression: Expression) -> tuple[str, ...]:
+def _describe_expression(
+    formatter: ExpressionFormatter, expression: tree.Expression
+) -> tuple[str, ...]:
     thread = formatter.thread
     load, store = farthest_of(formatter.step, thread)
     match expression:
-        case Call(function=function) if function == PRINT:
+        case tree.Call(function=function) if function == PRINT:
             text = formatter.printed(expression)
             return (f'prints "{text}"', f'prints "{text[:20]}…"', "prints a line")
-        case Call(function="assert", arguments=(condition,), texts=texts):
+        case tree.Call(function="assert", arguments=(condition,), texts=texts):
             answer = "holds" if formatter.value(condition) else "fails, which ends the launch"
             return (f"asserts that {texts[0]}: that {answer}", f"its assertion {answer}")
-        case Call(function=function) if function in STOPS:
+        case tree.Call(function=function) if function in STOPS:
             return ("ends the launch",)
-        case Call(function=function) if function in FRAGMENT_FUNCTIONS:
+        case tree.Call(function=function) if function in FRAGMENT_FUNCTIONS:
             return fragment_spoken(formatter, expression)
-        case Call(function=function) if function in RANDOM_FUNCTIONS:
+        case tree.Call(function=function) if function in RANDOM_FUNCTIONS:
             return random_spoken(formatter, expression)
-        case Call():
+        case tree.Call():
             return _describe_call(formatter, load, store)
-        case Assign(operator="+", lvalue=lvalue, value=value) if is_float(expression) and (
-            store is None or store.space is MemorySpace.LOCAL
+        case tree.Assign(operator="+", lvalue=lvalue, value=value) if is_float(expression) and (
+            store is None or store.space is tree.MemorySpace.LOCAL
         ):
             factors, numbers = formatter.symbolic(value), formatter.numeric(value)
             total = formatter.show(expression)
@@ -255,17 +237,17 @@ def _describe_expression(formatter: ExpressionFormatter, expression: Expression)
                 f"adds {numbers} to {own}, now {total}",
                 f"adds {numbers}: {name} = {total}",
             )
-        case Assign(lvalue=lvalue, value=value) if store is not None and load is None:
+        case tree.Assign(lvalue=lvalue, value=value) if store is not None and load is None:
             return _describe_store(formatter, value, store)
-        case Assign(operator="", value=value) if (
+        case tree.Assign(operator="", value=value) if (
             store is not None
             and load is not None
             and (store.space is not load.space and is_read(value))
         ):
             return _describe_copy(formatter, load, store)
-        case Assign(lvalue=Name(variable=variable), operator="", value=value):
+        case tree.Assign(lvalue=tree.Name(variable=variable), operator="", value=value):
             return _describe_register(formatter, variable.name, value)
-        case Assign(lvalue=lvalue, operator=operator, value=value) if operator:
+        case tree.Assign(lvalue=lvalue, operator=operator, value=value) if operator:
             name, result = formatter.lvalue(lvalue), formatter.show(expression)
             old = formatter.old(lvalue)
             numbers = f"{old} {sign_of(operator)} {formatter.numeric(value)}"
@@ -282,10 +264,10 @@ def _describe_call(
 ) -> tuple[str, ...]:
     """An asynchronous copy begins or arrives, or a function is called for what it does."""
     statement = formatter.step.statement
-    called = strip_casts(statement.expression) if isinstance(statement, Evaluate) else None
+    called = strip_casts(statement.expression) if isinstance(statement, tree.Evaluate) else None
     if (
         store is not None
-        and isinstance(called, Call)
+        and isinstance(called, tree.Call)
         and called.function not in ASYNC_COPY_FUNCTIONS
     ):
         cell = cell_name(formatter.recording, store, formatter.thread)
@@ -303,7 +285,7 @@ def _describe_call(
         moved = stored_by(formatter)
         return (f"waits until its copy has arrived: {moved}", "waits until its copy has arrived")
     if load is not None and store is None:
-        if load.space is MemorySpace.LOCAL:  # only the address is read: the rest is zeros
+        if load.space is tree.MemorySpace.LOCAL:  # only the address is read: the rest is zeros
             return ("starts to fill a part of the tile with zeros and does not wait for it",)
         cell = cell_name(formatter.recording, load, formatter.thread)
         number = format_number(load.values[formatter.thread])
@@ -313,24 +295,26 @@ def _describe_call(
         )
     if load is not None and store is not None:
         return _describe_copy(formatter, load, store)
-    return CALLS.get(called.function, ("goes on",)) if isinstance(called, Call) else ("goes on",)
+    return (
+        CALLS.get(called.function, ("goes on",)) if isinstance(called, tree.Call) else ("goes on",)
+    )
 
 
 def _describe_store(
-    formatter: ExpressionFormatter, value: Expression, store: StepAccess
+    formatter: ExpressionFormatter, value: tree.Expression, store: StepAccess
 ) -> tuple[str, ...]:
     """A value from registers goes to memory."""
     recording, thread = formatter.recording, formatter.thread
     cell, number = cell_name(recording, store, thread), format_number(store.values[thread])
     source = strip_casts(value)
-    if isinstance(source, Conditional) and formatter.value(source.yes) is None:
+    if isinstance(source, tree.Conditional) and formatter.value(source.yes) is None:
         skipped = _matrix_of(source.yes)
         return (
             f"writes {number} to {cell}: here the tile reaches past the edge of {skipped}",
             f"writes {number} to {cell}: past the edge of {skipped}",
             f"writes {number} to {cell}",
         )
-    name = formatter.lvalue(source.lvalue) if isinstance(source, Load) else ""
+    name = formatter.lvalue(source.lvalue) if isinstance(source, tree.Load) else ""
     what = f"{name} = {number}" if name else number
     where = row_and_column(recording, store, thread)
     return (
@@ -347,7 +331,7 @@ def _describe_copy(
     recording, thread = formatter.recording, formatter.thread
     source, target = (cell_name(recording, access, thread) for access in (load, store))
     number = format_number(load.values[thread])
-    if load.space is MemorySpace.LOCAL:
+    if load.space is tree.MemorySpace.LOCAL:
         where = row_and_column(recording, store, thread)
         return (
             f"stores {source} = {number} in {target}{where}, in {SPACES[store.space]}",
@@ -368,9 +352,9 @@ def is_called_sum(name: str) -> bool:
     return re.fullmatch(r"sums?(\W.*)?", name) is not None
 
 
-def _matrix_of(expression: Expression) -> str:
+def _matrix_of(expression: tree.Expression) -> str:
     """The array that an expression would read."""
     for part in subexpressions(expression):
-        if isinstance(part, Name) and part.variable.space is MemorySpace.PARAMETER:
+        if isinstance(part, tree.Name) and part.variable.space is tree.MemorySpace.PARAMETER:
             return part.variable.name
     return "its matrix"

@@ -6,27 +6,8 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from simulator.language import tree
 from simulator.language.ctype import Scalar
-from simulator.language.tree import (
-    Assign,
-    Binary,
-    Builtin,
-    Call,
-    Cast,
-    Declare,
-    Evaluate,
-    Expression,
-    Increment,
-    Kernel,
-    Literal,
-    Load,
-    Loop,
-    Name,
-    Sequence,
-    Statement,
-    Unary,
-    Variable,
-)
 from simulator.language.visit import (
     expressions_of,
     expressions_within,
@@ -53,7 +34,7 @@ OPERATORS: Mapping[str, Callable[..., float]] = {
 FUNCTIONS: Mapping[str, Callable[..., float]] = {"min": min, "max": max}
 
 
-def estimate_seconds(kernel: Kernel, launch: Launch) -> float:
+def estimate_seconds(kernel: tree.Kernel, launch: Launch) -> float:
     """Seconds of a processor that simulating a launch takes, mostly within a factor of five.
 
     Every thread is taken to execute what the first one of the first block does, and both sides of
@@ -77,10 +58,10 @@ def estimate_seconds(kernel: Kernel, launch: Launch) -> float:
 class _Count:
     """Counts the statements that a thread executes."""
 
-    def __init__(self, kernel: Kernel, launch: Launch) -> None:
+    def __init__(self, kernel: tree.Kernel, launch: Launch) -> None:
         self._sizes = {"blockDim": launch.block, "gridDim": launch.grid}
         given = flatten_arguments(kernel, launch.arguments)
-        self._values: dict[Variable, float] = {
+        self._values: dict[tree.Variable, float] = {
             one: float(given[one.name])
             for one in kernel.parameters
             if isinstance(one.ctype, Scalar) and one.name in given
@@ -88,23 +69,23 @@ class _Count:
         self._changed = {
             one.lvalue.variable
             for one in expressions_within(kernel.body)
-            if isinstance(one, (Assign, Increment)) and isinstance(one.lvalue, Name)
+            if isinstance(one, (tree.Assign, tree.Increment)) and isinstance(one.lvalue, tree.Name)
         }
         for variable in self._changed:
             self._values.pop(variable, None)
 
-    def of(self, statement: Statement) -> float:
+    def of(self, statement: tree.Statement) -> float:
         """The statements that a thread executes of one, itself included."""
-        if isinstance(statement, Loop):
+        if isinstance(statement, tree.Loop):
             return self._of_loop(statement)
-        if isinstance(statement, Declare) and statement.value is not None:
+        if isinstance(statement, tree.Declare) and statement.value is not None:
             value = self._value(statement.value)
             if value is not None and statement.variable not in self._changed:
                 self._values[statement.variable] = value
         own = 1 if expressions_of(statement) else 0
         return own + sum(map(self.of, inner_statements(statement)))
 
-    def _of_loop(self, loop: Loop) -> float:
+    def _of_loop(self, loop: tree.Loop) -> float:
         before = 0.0 if loop.start is None else self.of(loop.start)
         counter, middle, iterations = loop.variable, None, float(UNKNOWN_ITERATIONS)
         if counter is not None:
@@ -118,11 +99,11 @@ class _Count:
         return before + iterations * (1 + inner)
 
     def _iterations(
-        self, condition: Expression | None, counter: Variable, first: float, step: float
+        self, condition: tree.Expression | None, counter: tree.Variable, first: float, step: float
     ) -> float:
         """How often a loop repeats whose counter begins at `first` and moves by `step`."""
         test = None if condition is None else strip_casts(condition)
-        if not isinstance(test, Binary):
+        if not isinstance(test, tree.Binary):
             return UNKNOWN_ITERATIONS
         distances = []  # between the two sides, in the first iteration and in the second
         for value in (first, first + step):
@@ -134,32 +115,34 @@ class _Count:
         moved = distances[0] - distances[1]
         return max(distances[0] / moved, 0.0) if moved else UNKNOWN_ITERATIONS
 
-    def _first(self, start: Statement | None, counter: Variable) -> float | None:
+    def _first(self, start: tree.Statement | None, counter: tree.Variable) -> float | None:
         """The value that a loop's first clause gives its counter."""
-        while isinstance(start, Sequence) and start.statements:
+        while isinstance(start, tree.Sequence) and start.statements:
             start = start.statements[0]
         match start:
-            case Declare(variable=variable, value=value) if variable is counter:
+            case tree.Declare(variable=variable, value=value) if variable is counter:
                 return None if value is None else self._value(value)
-            case Evaluate(expression=Assign(operator="", value=value)):
+            case tree.Evaluate(expression=tree.Assign(operator="", value=value)):
                 return self._value(value)
             case _:
                 return None
 
-    def _step(self, advance: Expression | None, counter: Variable) -> float | None:
+    def _step(self, advance: tree.Expression | None, counter: tree.Variable) -> float | None:
         """By how much a loop's third clause moves its counter."""
         match advance:
-            case Increment(lvalue=Name(variable=variable), delta=delta) if variable is counter:
+            case tree.Increment(lvalue=tree.Name(variable=variable), delta=delta) if (
+                variable is counter
+            ):
                 return delta
-            case Assign(
-                lvalue=Name(variable=variable), operator="+" | "-" as sign, value=value
+            case tree.Assign(
+                lvalue=tree.Name(variable=variable), operator="+" | "-" as sign, value=value
             ) if variable is counter:
-                return self._value(Unary(value.ctype, value.span, sign, value))
+                return self._value(tree.Unary(value.ctype, value.span, sign, value))
             case _:
                 return None
 
     @contextmanager
-    def _known(self, variable: Variable | None, value: float | None) -> Iterator[None]:
+    def _known(self, variable: tree.Variable | None, value: float | None) -> Iterator[None]:
         """Let a variable have a value meanwhile."""
         if variable is None or value is None:
             yield
@@ -168,29 +151,29 @@ class _Count:
         yield
         del self._values[variable]
 
-    def _value(self, expression: Expression) -> float | None:
+    def _value(self, expression: tree.Expression) -> float | None:
         """What an expression is for the first thread; None if that is not known."""
         match expression:
-            case Literal(value=value):
+            case tree.Literal(value=value):
                 return float(value)
-            case Builtin(name="warpSize"):
+            case tree.Builtin(name="warpSize"):
                 return WARP_SIZE
-            case Builtin(name=name, axis=axis):
+            case tree.Builtin(name=name, axis=axis):
                 return self._sizes[name]["xyz".index(axis)] if name in self._sizes else 0
-            case Load(lvalue=Name(variable=variable)):
+            case tree.Load(lvalue=tree.Name(variable=variable)):
                 return self._values.get(variable)
-            case Cast(operand=operand) | Unary(operator="+", operand=operand):
+            case tree.Cast(operand=operand) | tree.Unary(operator="+", operand=operand):
                 return self._value(operand)
-            case Unary(operator="-", operand=operand):
+            case tree.Unary(operator="-", operand=operand):
                 return self._applied(operator.neg, operand)
-            case Binary(operator=name, left=left, right=right) if name in OPERATORS:
+            case tree.Binary(operator=name, left=left, right=right) if name in OPERATORS:
                 return self._applied(OPERATORS[name], left, right)
-            case Call(function=name, arguments=arguments) if name in FUNCTIONS:
+            case tree.Call(function=name, arguments=arguments) if name in FUNCTIONS:
                 return self._applied(FUNCTIONS[name], *arguments)
             case _:
                 return None
 
-    def _applied(self, function: Callable[..., float], *operands: Expression) -> float | None:
+    def _applied(self, function: Callable[..., float], *operands: tree.Expression) -> float | None:
         values = [self._value(operand) for operand in operands]
         if None in values:
             return None
