@@ -206,19 +206,25 @@ def test_a_tap_explains_a_word_and_elsewhere_follows_what_is_there(visit: Open) 
     page.wait_for_url(lambda url: "tx=" in url)
 
 
+def found_alone(page: Page, word: str) -> tuple[Locator, Locator]:
+    """What the menu lists of the only word that a search finds, and its loaded picture."""
+    page.get_by_role("button", name="Words").click()
+    page.get_by_label("Find a word").fill(word)
+    page.keyboard.press("Enter")
+    found = page.locator(".st-key-glossary_list")
+    expect(found.locator(".stMarkdown")).to_have_count(1)
+    picture = found.locator("img")
+    expect(picture).to_have_js_property("complete", True)
+    return found, picture
+
+
 @pytest.mark.deep
 def test_a_word_that_a_gpu_alone_shows_has_a_chart(visit: Open) -> None:
     page = linked(visit("/learn?lesson=limits"))
     explained(page, ON_PAGE, [".stMain", "occupancy"], "occupancy")
     expect(card(page).get_by_role("button")).to_be_hidden()
     goes_away(page)
-    page.get_by_role("button", name="Words").click()
-    page.get_by_label("Find a word").fill("roofline")
-    page.keyboard.press("Enter")
-    found = page.locator(".st-key-glossary_list")
-    expect(found.locator(".stMarkdown")).to_have_count(1)
-    picture = found.locator("img")
-    expect(picture).to_have_js_property("complete", True)
+    found, picture = found_alone(page, "roofline")
     assert picture.evaluate("image => image.naturalWidth") == 400
     expect(found.get_by_role("button")).to_have_count(0)
 
@@ -235,13 +241,7 @@ def test_words_of_the_gpu_page_are_explained_and_listed(visit: Open) -> None:
     page = linked(visit("/compare"))
     explained(page, ON_PAGE, [".stMain", "steps"], "step")
     goes_away(page)
-    page.get_by_role("button", name="Words").click()
-    page.get_by_label("Find a word").fill("wavefront")
-    page.keyboard.press("Enter")
-    found = page.locator(".st-key-glossary_list")
-    expect(found.locator(".stMarkdown")).to_have_count(1)
-    picture = found.locator("img")
-    expect(picture).to_have_js_property("complete", True)
+    found, picture = found_alone(page, "wavefront")
     assert picture.evaluate("image => image.naturalWidth") > 100
     found.get_by_role("button", name="Step through it").click()
     shows_scene(page, "wavefront")

@@ -68,19 +68,19 @@ def test_every_step_is_drawn(name: str) -> None:
         assert "constant memory" in str(figure)
 
 
+def first_sentences(name: str) -> list[str]:
+    """The first that is said of thread 5 at each step."""
+    recording = recorded(name)
+    return [sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]]
+
+
 def test_a_struct_in_constant_memory_is_told_by_its_members() -> None:
-    recording = recorded("struct")
-    sentences = [
-        sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]
-    ]
+    sentences = first_sentences("struct")
     assert "copies camera[0].eye[1].x = 3 from constant memory to C[5]." in sentences
     assert "stores 1 in last[0].width, in global memory." in sentences
 
 
 def test_an_atomic_and_a_constant_are_told() -> None:
-    recording = recorded("constant")
-    sentences = [
-        sentence for step in recording.steps for sentence in spoken(recording, step, 5)[:1]
-    ]
+    sentences = first_sentences("constant")
     assert "updates hits[0] with atomicAdd: it held 5." in sentences
     assert "copies alpha[1] = 2 from constant memory to C[5]." in sentences
