@@ -162,8 +162,8 @@ def test_an_app_whose_scheduler_does_not_answer_says_so(monkeypatch: pytest.Monk
     monkeypatch.setenv("TILEWISE_SCHEDULER", "tcp://127.0.0.1:9")
     code = "from ui.jobs import cluster; cluster.CONNECT_SECONDS = 1; import app"
     ended = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS,
-    )  # fmt: skip
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS
+    )
     assert ended.returncode == 1
     assert re.search("^error: No Dask scheduler answers at tcp://127.0.0.1:9", ended.stderr, re.M)
     assert "Traceback" not in ended.stderr

@@ -28,9 +28,7 @@ from ui.view.presets import launch, source
 from ui.view.view_url import View
 
 FIGURE = "const figure = "
-STOPS = {
-    "beat": [1, 3], "inner": [0, 1, 2, 4], "outer": [0, 2], "barrier": [0, 3, 4], "steps": 5
-}  # fmt: skip
+STOPS = {"beat": [1, 3], "inner": [0, 1, 2, 4], "outer": [0, 2], "barrier": [0, 3, 4], "steps": 5}
 
 
 def table(view: View) -> tuple[list[dict[str, str]], str]:

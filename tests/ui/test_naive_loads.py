@@ -62,7 +62,7 @@ PLACES: dict[str, Callable[[Values], tuple[Any, Any]]] = {
     ),
     "warptiles": place_in_warp_tiles,
     "anyshape": place_in_warp_tiles,
-}  # fmt: skip
+}
 
 
 def multiplies(recording: Recording, step: Step) -> bool:

@@ -81,9 +81,7 @@ def _empty_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def files(folder: Path) -> set[str]:
-    return {
-        file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()
-    }  # fmt: skip
+    return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
 
 
 SHARED = {"tilewise/plotly.js", "tilewise/player.js", "tilewise/style.css"}

@@ -63,7 +63,7 @@ REPORTS = [
     *({"clicked": value} for value in CLICKS),
     *({"chosen": value} for value in (7, {}, {"name": 7}, {"name": "x"}, {"name": "hazard"})),
     *({"viewport": value} for value in (7, [1, 2], {"width": math.nan, "height": "x"})),
-]  # fmt: skip
+]
 # Of a step of the scene that it shows, and of one that it lacks.
 STEPS: list[tuple[Any, Any]] = [("x", -1), (math.inf, math.nan), (-5, -5), (2**53, 2**53)]
 

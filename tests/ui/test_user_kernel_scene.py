@@ -338,9 +338,8 @@ def test_a_flat_shared_array_is_drawn_as_the_tile_that_it_holds() -> None:
 def test_a_line_is_told_with_its_own_numbers(name: str, line: int, said: str) -> None:
     recording = load_recording(View(user_kernel=USER_KERNELS[name]))
     step = next(
-        step for step in recording.steps
-        if step.line == line and step.active[3] and step.accesses
-    )  # fmt: skip
+        step for step in recording.steps if step.line == line and step.active[3] and step.accesses
+    )
     values = {
         f"{access.name}[{int(access.offsets[3]) // access.cell_bytes}]": access.values[3]
         for access in step.accesses if access.kind is AccessKind.LOAD

@@ -235,7 +235,7 @@ def test_a_kernel_that_is_too_long_for_a_link_stays_in_its_session() -> None:
             "smaller sizes",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_run_is_a_sentence(session: AppTest, kernel: UserKernel, said: str) -> None:
     app = visited(session, to_query(View(user_kernel=kernel)))
     assert not app.exception

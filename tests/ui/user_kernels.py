@@ -230,12 +230,12 @@ MANY_ARRAYS = user_kernel(
     "__global__ void many("
     + ", ".join(f"float* an_array_with_a_long_name_{i}" for i in range(12))
     + ") {\n    int i = threadIdx.x;\n"
-    + "".join(
-        f"    an_array_with_a_long_name_{i}[i] = i * {i}.5f;\n" for i in range(12)
-    )
+    + "".join(f"    an_array_with_a_long_name_{i}[i] = i * {i}.5f;\n" for i in range(12))
     + "}\n",
-    "1", "64", *(array(f"an_array_with_a_long_name_{i}", "64") for i in range(12)),
-)  # fmt: skip
+    "1",
+    "64",
+    *(array(f"an_array_with_a_long_name_{i}", "64") for i in range(12)),
+)
 
 MATRIX_VECTOR = user_kernel(
     """__global__ void gemv(const float* A, const float* v, float* y, int rows, int columns) {

@@ -109,9 +109,7 @@ def check_focus(lecture: Lecture, step: Step) -> float:
     return after
 
 
-def shown_number(
-    lecture: Lecture, step: Step, traces: list[dict[str, Any]], box: Box
-) -> float:  # fmt: skip
+def shown_number(lecture: Lecture, step: Step, traces: list[dict[str, Any]], box: Box) -> float:
     """The number in a cell, or that of the array's element where cells are too small for one."""
     hit = lecture.hit(step, *centre(box))
     if hit is not None and hit.name.startswith("global:"):

@@ -321,7 +321,7 @@ def test_a_stored_value_is_read_in_c_whether_or_not_its_cells_have_room(
 ) -> None:
     lecture = of_query(
         kernel="tiled", M=size, N=size, K=size, TILE=tile, bx=1, by=1, tx=thread, ty=thread
-    )  # fmt: skip
+    )
     panel = lecture.panel(GlobalMemoryPanel)
     store = lecture.steps_of("C[row * N + col] =")[0]
     [access] = [one for one in store.accesses if one.kind is AccessKind.STORE]

@@ -122,9 +122,7 @@ def test_no_room_has_smaller_letters_than_the_least(room: tuple[int, int]) -> No
 
 
 @pytest.mark.parametrize("factor", [1.5, 2, 3])
-@pytest.mark.parametrize(
-    ("presenting", "width", "height"), [(True, 1280, 720), (False, 1240, 560)]
-)  # fmt: skip
+@pytest.mark.parametrize(("presenting", "width", "height"), [(True, 1280, 720), (False, 1240, 560)])
 def test_letters_and_areas_grow_in_proportion(
     presenting: bool, width: int, height: int, factor: float
 ) -> None:

@@ -23,9 +23,7 @@ from ui.lecture.copy_stage import CopyStage
 from ui.lecture.letters import text_width
 from ui.lecture.threads_stage import ThreadsStage
 
-COPY, BANKS, THREADS = (
-    Look(stage=stage) for stage in (Stage.COPY, Stage.BANKS, Stage.THREADS)
-)  # fmt: skip
+COPY, BANKS, THREADS = (Look(stage=stage) for stage in (Stage.COPY, Stage.BANKS, Stage.THREADS))
 
 
 def text_of(lecture: Lecture, step: Step, kind: type[Any]) -> str:
@@ -38,9 +36,7 @@ def lanes(lecture: Lecture, access: StepAccess) -> list[int]:
     """The byte offsets of the lanes of the focused thread's warp that take part."""
     warp = lecture.model.thread // 32
     threads = range(warp * 32, min(warp * 32 + 32, lecture.recording.launch.threads))
-    return [
-        int(access.offsets[t]) for t in threads if access.active[t] and access.in_bounds[t]
-    ]  # fmt: skip
+    return [int(access.offsets[t]) for t in threads if access.active[t] and access.in_bounds[t]]
 
 
 # Copies -------------------------------------------------------------------------------------
@@ -357,7 +353,7 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
         hollow = lanes_of(panel, step, 2)  # those for which a condition does not hold
         assert lanes_of(panel, step, 1) == (
             set(range(total)) if is_open else running - waits - hollow
-        )  # fmt: skip
+        )
         assert hollow <= running
         assert panel.hit(step, *centre(seen(panel.shapes(step)[5])[0])) == Hit(
             "thread", lecture.model.thread
@@ -392,9 +388,7 @@ def test_who_waits_and_who_runs(query: dict[str, Any], warps: int, schedule: str
 
 @pytest.mark.parametrize("schedule", ["ascending", "descending"])
 def test_the_first_of_two_warps_waits_while_the_other_copies(schedule: str) -> None:
-    lecture = of_query(
-        THREADS, kernel="tiled", M=16, N=16, K=16, TILE=8, schedule=schedule
-    )  # fmt: skip
+    lecture = of_query(THREADS, kernel="tiled", M=16, N=16, K=16, TILE=8, schedule=schedule)
     panel = lecture.panel(ThreadsStage)
     first, second = (0, 1) if schedule == "ascending" else (1, 0)
     copy = [s for s in lecture.steps_of("As[ty][tx] =") if s.active[32 * second]][0]  # noqa: RUF015

@@ -132,9 +132,9 @@ def edited() -> list[Any]:
         for edit in ((), *((edit.key,) for edit in applicable_edits(source(view)))):
             few = kernel == "tiled" and schedule is not Schedule.DESCENDING
             key = "-".join((kernel, schedule, *edit))
-            found.append(pytest.param(
-                kernel, schedule, edit, id=key, marks=() if few else pytest.mark.deep
-            ))  # fmt: skip
+            found.append(
+                pytest.param(kernel, schedule, edit, id=key, marks=() if few else pytest.mark.deep)
+            )
     return found
 
 

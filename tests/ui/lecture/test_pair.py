@@ -182,9 +182,7 @@ def test_the_timeline_has_a_column_for_each_pair_and_paper_where_a_side_waits(na
         (columns,) = row["z"].tolist()
         waits = [column == 0 for column in columns]
         assert waits == [not pair.moves[side] for pair in drawing.steps]
-        assert len({column for column in columns if column}) == len(
-            {*models[side].phases}
-        )  # fmt: skip
+        assert len({column for column in columns if column}) == len({*models[side].phases})
 
 
 @pytest.mark.parametrize("look", LOOKS)

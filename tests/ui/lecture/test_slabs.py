@@ -285,9 +285,7 @@ def test_a_tile_has_its_colour_once_it_is_copied_and_a_paler_one_after_its_turn(
     lecture, palette = of_query(PROJECTOR, **query), PALETTES["light"]
     for step in spread(lecture.steps, 8):
         shapes = lecture.panel(GlobalMemoryPanel).shapes(step)
-        current = {
-            multiplied_tile(lecture.model, step), loaded_tile(lecture.model, step)
-        }  # fmt: skip
+        current = {multiplied_tile(lecture.model, step), loaded_tile(lecture.model, step)}
         for tile in range(query["K"] // 4):
             [fill] = [s for s in shapes if s.get("fillcolor") == palette.tiles[tile]]
             [past] = [

@@ -30,7 +30,7 @@ FOLLOWING: list[Any] = [
     pytest.param(stage, n, marks=() if stage is None or n in (3, 10) else pytest.mark.deep)
     for stage in (None, *Stage)
     for n in range(len(SIZES))
-]  # fmt: skip
+]
 
 
 def fixed(panel: Panel, step: Step) -> str:
@@ -136,9 +136,7 @@ def test_a_click_on_a_number_finds_the_cell_that_holds_it(
                 continue  # a thread's own registers
             found.setdefault(hit.name, set()).add(hit.index)
             if hit.name == "thread":
-                values = [
-                    array for array in step.registers.values() if array.ndim == 1
-                ]  # fmt: skip
+                values = [array for array in step.registers.values() if array.ndim == 1]
                 assert text in {format_short(array[hit.index]) for array in values}
                 continue
             value = value_at(lecture, step, hit)

@@ -33,9 +33,8 @@ def html(app: AppTest) -> str:
 
 def line_of(text: str, begins: str) -> int:
     return next(
-        number for number, line in enumerate(text.split("\n"), 1)
-        if line.strip().startswith(begins)
-    )  # fmt: skip
+        number for number, line in enumerate(text.split("\n"), 1) if line.strip().startswith(begins)
+    )
 
 
 def shown(app: AppTest) -> AppTest:
