@@ -22,7 +22,6 @@ from gpu.shapes.plan import Table
 from gpu.shapes.shape import Shape
 from gpu.user_kernel import NAME
 from simulator.catalogue import FEW, catalogue
-from ui.drawing.palette import CHART_INKS
 from ui.gpu_charts import counters, latency, performance, scaling, tiles_over_gpus
 from ui.gpu_charts import shapes as shapes_chart
 from ui.gpu_charts.gpu_page_charts import CHARTS, ChartData, ComparisonChart, draw_chart
@@ -30,6 +29,7 @@ from ui.gpu_charts.performance import Pair
 from ui.jobs.workers import WorkerLostError
 from ui.run.cache import answers
 from ui.run.compute import predict_compiled_counters, predict_counters
+from ui.web_page.browser import text_colour
 from ui.web_page.plain_text import plain_text
 
 FEW_KERNELS = ("few_rows", "few_columns")
@@ -43,11 +43,6 @@ USUAL_PAIR: Pair = ("tiled", "naive")
 USUAL_SHAPE = (256, 256, 16384)  # its K is split
 CHART_CONFIG = {"displayModeBar": False}  # its buttons would lie over labels
 COUNTERS = "Predicted and measured"  # the tab of charts, sentences and a table of counters
-
-
-def text_colour() -> str:
-    """The colour of text in the visitor's theme."""
-    return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
 
 
 def predict_elsewhere(

@@ -22,7 +22,7 @@ from gpu.trace.recorded import RecordedTraces, traces_of_one_gpu_first
 from gpu.trace.trace import Level, Trace
 from simulator.catalogue import catalogue, whole_catalogue
 from simulator.language.errors import SourceError
-from ui.gpu.gpu_results import CHART_CONFIG, text_colour
+from ui.gpu.gpu_results import CHART_CONFIG
 from ui.gpu_charts import traced_blocks, traced_counts, traced_phases
 from ui.gpu_charts.performance import size_name, variant_phrase
 from ui.gpu_charts.traced_counts import CountedLaunch
@@ -31,6 +31,7 @@ from ui.jobs.workers import WorkerLostError
 from ui.run.broken_section import drawn_from
 from ui.run.cache import answers
 from ui.run.compute import predict_counters_of_lines, show_reads
+from ui.web_page.browser import text_colour
 from ui.web_page.plain_text import plain_text
 
 USUAL_SIZE = (2048, 2048, 2048)

@@ -12,7 +12,6 @@ import streamlit as st
 from compiler.occupancy import capability
 from simulator import LaunchError, SourceError
 from simulator.machine.occupancy import CAPABILITIES
-from ui.drawing.palette import CHART_INKS
 from ui.gpu_charts.residency import describe, draw_residency
 from ui.jobs.workers import StoppedError, WorkerLostError
 from ui.machine_code.compiled import (
@@ -29,6 +28,7 @@ from ui.machine_code.rows import LineRows
 from ui.run.cache import answers
 from ui.run.compute import recording_key
 from ui.view.view_url import View
+from ui.web_page.browser import text_colour
 from ui.web_page.plain_text import plain_text
 from ui.web_page.style import draw_style
 from ui.web_page.web_files import read_web
@@ -160,11 +160,6 @@ def draw_compiled(compiled: Compiled, line: int | None) -> None:
         if any(one.live for one in compiled.lines):
             st.html(f"<p class='fact'>{BAND}</p>")
         st.html(f"<ol class='made'>{listed}</ol>")
-
-
-def text_colour() -> str:
-    """The colour of text in the visitor's theme."""
-    return CHART_INKS.get(st.context.theme.type or "light", CHART_INKS["light"])
 
 
 def draw_compared(compared: Compared, line: int | None) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from simulator.broken_file import Broken
 from ui.drawing.palette import PALETTES, css_charts_on_paper
 from ui.glossary.component import draw_glossary, explain_words
-from ui.gpu.gpu_results import CHART_CONFIG, text_colour
+from ui.gpu.gpu_results import CHART_CONFIG
 from ui.lessons import charts, markup, picture
 from ui.lessons.component import draw_stops, play_scene, write_address
 from ui.lessons.export import build_lesson, work_of
@@ -42,7 +42,7 @@ from ui.run.costly_download import draw_costly_download
 from ui.run.mailbox import open_view
 from ui.scene.stepper import bring_plotly
 from ui.step.state import step_state
-from ui.web_page.browser import browser_theme, is_history_navigation, picture_look
+from ui.web_page.browser import browser_theme, is_history_navigation, picture_look, text_colour
 from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
 from ui.web_page.style import draw_style

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.drawing.look import Look
+from ui.drawing.palette import CHART_INKS
 from ui.drawing.viewport import PHONE, USUAL, estimate_viewport, is_phone, parse_cookie
 
 VIEWPORT_COOKIE = "tilewise_room"
@@ -16,6 +17,11 @@ VIEWPORT_COOKIE = "tilewise_room"
 def browser_theme() -> str:
     """The browser's theme, "light" or "dark"."""
     return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def text_colour() -> str:
+    """The colour of a chart's text in the browser's theme."""
+    return CHART_INKS[browser_theme()]
 
 
 def is_history_navigation() -> bool:
