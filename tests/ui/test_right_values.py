@@ -16,7 +16,6 @@ from ui.analysis.right_values import Fate, RightValues
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
 from ui.drawing.look import Look
-from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.view.view_url import View, from_query
@@ -127,7 +126,7 @@ def lecture_of(view: View, thread: int) -> Lecture:
     right = record_view(replace(view, edits=without_faults(view.edits)))
     look = Look(width=1280, height=720, presenting=True)
     model = build_scene_model(record_view(view), thread, (8, 8, 8), right=right)
-    return Lecture(model, look, LectureSheet(model, look))
+    return Lecture(model, look)
 
 
 def test_the_sentence_says_what_is_read_and_what_belongs_there() -> None:

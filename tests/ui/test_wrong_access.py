@@ -19,7 +19,6 @@ from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
 from ui.drawing.look import Look
 from ui.lecture.copy_stage import CopyStage
-from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.threads_stage import ThreadsStage
 from ui.view.presets import launch, source
@@ -208,7 +207,7 @@ def alone(recording: Recording, thread: int) -> Lecture:
     """A lecture without a run to compare with, as of a kernel that a visitor brings."""
     look = Look(width=1280, height=720, presenting=True)
     model = build_scene_model(recording, thread, (TILE, TILE, TILE))
-    return Lecture(model, look, LectureSheet(model, look))
+    return Lecture(model, look)
 
 
 def test_an_unset_cell_is_told_without_a_right_run_too() -> None:
@@ -233,7 +232,7 @@ def test_what_only_the_report_knows_is_told_where_it_happens() -> None:
     assert [hazard.kind for hazard in hazards] == [HazardKind.UNINITIALIZED_READ]
     look = Look(width=1280, height=720, presenting=True)
     model = build_scene_model(record(kernel, launch(view)), 0, (TILE, TILE, TILE), hazards)
-    lecture = Lecture(model, look, LectureSheet(model, look))
+    lecture = Lecture(model, look)
     sentences = [step.number for step in lecture.steps if "⚠" in said(lecture, step.number)]
     assert sentences == [lecture.steps_of("acc +=")[0].number]
     assert said(lecture, sentences[0]).strip().endswith("; ⚠ reads acc, which has no value yet.")

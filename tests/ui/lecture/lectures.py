@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from simulator import Recording, Step, catalogue, compile_kernel, record
+from simulator import Launch, Recording, Step, catalogue, compile_kernel, record
 from tests.ui.scene_models import SIZES, boxes, recorded
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.canvas import SPACE, Shape
@@ -37,8 +37,11 @@ class Lecture:
     """A recording and its sheet."""
 
     model: SceneModel
-    look: Look
-    sheet: LectureSheet
+    look: Look = Look()  # noqa: RUF009
+    sheet: LectureSheet = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sheet", LectureSheet(self.model, self.look))
 
     @property
     def recording(self) -> Recording:
@@ -105,7 +108,7 @@ def of_view(view: View, look: Look = Look(), thread: int | None = None) -> Lectu
         thread = view.thread[0] + view.thread[1] * recording.launch.block[0]
     tile = catalogue()[view.kernel].tile(**dict(view.defines))
     model = build_scene_model(recording, thread, tile, (), changes(view))
-    return Lecture(model, look, LectureSheet(model, look))
+    return Lecture(model, look)
 
 
 @functools.cache
@@ -116,7 +119,14 @@ def of_size(number: int, look: Look = Look(), thread: int | None = None) -> Lect
     if thread is None:
         thread = recording.launch.threads // 3
     model = build_scene_model(recording, thread, catalogue()[name].tile(**defines))
-    return Lecture(model, look, LectureSheet(model, look))
+    return Lecture(model, look)
+
+
+def of_code(code: str, threads: int, thread: int) -> Lecture:
+    """The lecture of a kernel k of so many threads in a row; A, B and C are 8 x 8, all ones."""
+    arguments = {name: np.ones((8, 8), np.float32) for name in "ABC"} | dict.fromkeys("MNK", 8)
+    recording = record(compile_kernel(code, "k"), Launch((1, 1, 1), (threads, 1, 1), arguments))
+    return Lecture(build_scene_model(recording, thread))
 
 
 def seen(shape: Shape) -> list[Box]:

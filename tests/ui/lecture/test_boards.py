@@ -20,7 +20,6 @@ from ui.drawing.look import Look, Stage
 from ui.drawing.palette import PALETTES
 from ui.lecture.arrays import ArrayName, ArrayReader, cells_of_thread
 from ui.lecture.global_memory import GlobalMemoryPanel
-from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.product_stage import ProductStage
 
 PALETTE = PALETTES["light"]
@@ -318,7 +317,7 @@ def test_of_threads_that_share_a_cell_those_of_the_focused_ones_z_are_shown(z: i
     recording = record(compile_kernel(SPLIT, "split"), Launch((1, 1, 1), (4, 4, 2), arguments))
     model = build_scene_model(recording, 16 * z + 5)
     look = Look(width=1280, height=720, presenting=True)
-    lecture = Lecture(model, look, LectureSheet(model, look))
+    lecture = Lecture(model, look)
     last = lecture.steps_of("acc +=")[-1]
     window, content = lecture.panel(ProductStage).windows(last)[2]
     assert content is not None

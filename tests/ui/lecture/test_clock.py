@@ -27,7 +27,6 @@ from ui.drawing.look import Look, Stage
 from ui.lecture.clock_stage import ClockStage
 from ui.lecture.clock_strip import ClockStrip, format_share
 from ui.lecture.layout import areas_for
-from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.letters import letters_for
 from ui.lecture.pair_clock import PairClock
 from ui.lecture.pair_layout import areas_for_pair
@@ -45,7 +44,7 @@ def lecture(look: Look = PAGE, **query: Any) -> Lecture:
     """A lecture with what the clock said of its kernel."""
     plain = of_query(look, **query)
     model = replace(plain.model, clock=clock_of(plain.model))
-    return Lecture(model, look, LectureSheet(model, look))
+    return Lecture(model, look)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +153,7 @@ def test_what_a_warp_does_once_leaves_a_tile_its_room() -> None:
     long = replace(phases[-1], cycles=3000.0)
     trace = replace(shown.model.clock.trace, phases=(*phases[:-1], long))
     model = replace(shown.model, clock=replace(shown.model.clock, trace=trace))
-    again = Lecture(model, PAGE, LectureSheet(model, PAGE))
+    again = Lecture(model, PAGE)
     [step] = again.steps_of("C[row")
     traces, shapes = again.drawn(step, ClockStrip)
     assert seen(shapes[list(Kind).index(Kind.STORE)]) == []

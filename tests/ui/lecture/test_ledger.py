@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Launch, Step, compile_kernel, record
+from simulator import Step
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
-from tests.ui.lecture.lectures import Lecture, of_query, of_size, spread
+from tests.ui.lecture.lectures import Lecture, of_code, of_query, of_size, spread
 from tests.ui.scene_models import EACH, SIZES
 from ui.analysis.loads import global_loads, naive_loads
-from ui.analysis.scene_model import build_scene_model
 from ui.drawing.canvas import SPACE
-from ui.drawing.look import Look
-from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.ledger import LedgerPanel
 
 
@@ -236,14 +233,8 @@ OVERWRITTEN = """__global__ void k(float* A, const float* B, float* C, int M, in
 
 
 def test_who_reads_a_value_after_it_is_overwritten_is_not_counted() -> None:
-    arguments: dict[str, Any] = {
-        "A": np.ones((4, 4), np.float32), "B": np.ones((4, 4), np.float32),
-        "C": np.zeros((4, 4), np.float32), "M": 4, "N": 4, "K": 4,
-    }  # fmt: skip
-    recording = record(compile_kernel(OVERWRITTEN, "k"), Launch((1, 1, 1), (4, 1, 1), arguments))
     for thread, readers in ((0, "2 threads"), (1, "2 threads"), (2, None), (3, None)):
-        model = build_scene_model(recording, thread)
-        lecture = Lecture(model, Look(), LectureSheet(model, Look()))
+        lecture = of_code(OVERWRITTEN, 4, thread)
         [first] = lecture.steps_of("s[i] = A[i]")
         [second] = lecture.steps_of("s[i] = B[i]")
         if readers is None:

@@ -19,7 +19,6 @@ from tests.ui.lecture.lectures import Lecture, of_query, seen
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import Phase, build_scene_model
 from ui.drawing.look import Look, Stage
-from ui.lecture.lecture_sheet import LectureSheet
 from ui.lecture.letters import TALL_WIDTH
 from ui.lecture.tensor_stage import TensorStage
 
@@ -58,7 +57,7 @@ def lecture(
     wide: bool, thread: int, look: Look = TALL, special: float = 0.0, sums: str = "float"
 ) -> Lecture:
     model = build_scene_model(recorded(wide, special, sums)[0], thread)
-    return Lecture(model, look, LectureSheet(model, look))
+    return Lecture(model, look)
 
 
 def drawn(scene: Lecture) -> list[tuple[str, str, str]]:
@@ -128,7 +127,7 @@ def test_without_matrices_it_has_their_maps_place(look: Look) -> None:
     kernel = recorded(False)[0].kernel
     model = build_scene_model(recorded(False)[0], 0, form=guess_form(TEXT, kernel, task=""))
     assert model.product is None
-    scene = Lecture(model, look, LectureSheet(model, look))
+    scene = Lecture(model, look)
     [step] = [step for step in scene.steps if multiplication(step) is not None]
     names, labels, *_ = scene.drawn(step, TensorStage)[0]
     frames = seen(scene.panel(TensorStage).shapes(step)[-3])
@@ -154,7 +153,7 @@ def test_a_fragment_of_bfloat16_shows_its_numbers() -> None:
     given |= {"M": 16, "N": 16, "K": 16}
     recording = record(compile_kernel(text, "k"), Launch((1, 1, 1), (32, 1, 1), given))
     model = build_scene_model(recording, 0)
-    scene = Lecture(model, TALL, LectureSheet(model, TALL))
+    scene = Lecture(model, TALL)
     labels = [label for label, *_ in drawn(scene) if "×" in label]
     assert labels == [f"{a:g} × {b:g}" for a, b in zip(A[0], B[:, 0], strict=True)]
     step = next(one for one in scene.steps if multiplication(one) is not None)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import html
 from itertools import zip_longest
-from typing import Any
 
-import numpy as np
 import pytest
 
-from simulator import Launch, Step, catalogue, compile_kernel, narrate, record
-from tests.ui.lecture.lectures import Lecture, centre, of_query, of_size, seen, spread
+from simulator import Step, catalogue, narrate
+from tests.ui.lecture.lectures import Lecture, centre, of_code, of_query, of_size, seen, spread
 from tests.ui.scene_models import EACH
-from ui.analysis.scene_model import build_scene_model
 from ui.drawing.canvas import SPACE
 from ui.drawing.hit import Hit
 from ui.drawing.look import Look
 from ui.drawing.palette import PALETTES
-from ui.lecture.lecture_sheet import LectureSheet, place_words
+from ui.lecture.lecture_sheet import place_words
 from ui.lecture.letters import wrap
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.source_window import Row, SourceWindow
@@ -96,27 +93,18 @@ __device__ float half_of(float* s, float a) {
 
 
 def test_lines_of_several_files_have_their_file() -> None:
-    arguments = {name: np.ones((8, 8), np.float32) for name in "ABC"} | dict.fromkeys("MNK", 8)
-    recording = record(compile_kernel(FILES, "k"), Launch((1, 1, 1), (64, 1, 1), arguments))
-    model = build_scene_model(recording, 3)
-    lecture = Lecture(model, Look(), LectureSheet(model, Look()))
+    lecture = of_code(FILES, 64, 3)
     [barrier] = lecture.steps_of("__syncthreads")
     said = "go on at line 13 (line 7 of a.h)."
     assert " ".join(lines(lecture, barrier, 0)).endswith(said)
     stage = [text for trace in lecture.drawn_stage(barrier)[0] for text in trace.get("text", ())]
     assert said in html.unescape(" ".join(stage))
-    assert place_words(model, barrier)[-1] == "line 10 (line 4 of a.h)"
+    assert place_words(lecture.model, barrier)[-1] == "line 10 (line 4 of a.h)"
 
 
 @pytest.mark.parametrize("thread", [0, 33])
 def test_the_sentence_warns_of_an_access_that_no_barrier_orders(thread: int) -> None:
-    arguments: dict[str, Any] = {
-        "A": np.ones((8, 8), np.float32), "B": np.ones((8, 8), np.float32),
-        "C": np.zeros((8, 8), np.float32), "M": 8, "N": 8, "K": 8,
-    }  # fmt: skip
-    recording = record(compile_kernel(UNORDERED, "k"), Launch((1, 1, 1), (64, 1, 1), arguments))
-    model = build_scene_model(recording, thread)
-    lecture = Lecture(model, Look(), LectureSheet(model, Look()))
+    lecture = of_code(UNORDERED, 64, thread)
     [read] = lecture.steps_of("C[i] = s[63 - i]")
     _, *spoken = lines(lecture, read, 0)
     assert " ".join(spoken).endswith("⚠ no barrier orders its access to s.")
