@@ -98,15 +98,19 @@ def bytes_of(root: object, others: Iterable[object] = ()) -> int:
     """
     total = 0
     seen = set(map(id, others))
-    level: Iterable[object] = [root]
-    while level:
-        found: dict[int, object] = {}
-        for one in level:
-            if id(one) not in seen and not isinstance(one, COMMON):
-                found[id(one)] = one
+    level: list[object] = [root]
+    while level:  # a scene has a million references: what looks at each of them is written in C
+        found = dict(zip(map(id, level), level, strict=True))
+        for known in found.keys() & seen:
+            del found[known]
         seen |= found.keys()
-        total += sum(map(sys.getsizeof, found.values()))
-        total += sum(one.bytes for one in found.values() if isinstance(one, Recording))
-        level = gc.get_referents(*found.values())
-        level += [one.base for one in found.values() if isinstance(one, np.ndarray)]
+        kinds = set(map(type, found.values()))
+        common = {kind for kind in kinds if issubclass(kind, COMMON)}
+        own = [one for one in found.values() if type(one) not in common]
+        total += sum(map(sys.getsizeof, own))
+        level = gc.get_referents(*own)
+        if Recording in kinds:
+            total += sum(one.bytes for one in own if isinstance(one, Recording))
+        if any(issubclass(kind, np.ndarray) for kind in kinds):
+            level += [one.base for one in own if isinstance(one, np.ndarray)]
     return total
