@@ -83,8 +83,11 @@ def test_the_app_starts_from_the_image_s_files_and_is_found_healthy(context: Pat
         app.wait(10)
 
 
-def test_the_image_has_what_a_scene_needs(context: Path) -> None:
-    script = "from ui.notebook import show; print(show('tiled', M=4, N=4, K=4, TILE=2))"
+def test_the_image_has_what_a_scene_needs_which_streamlit_is_not(context: Path) -> None:
+    script = (
+        "import sys; from ui.notebook import show; shown = show('tiled', M=4, N=4, K=4, TILE=2);"
+        "assert 'streamlit' not in sys.modules; print(shown)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=context, capture_output=True, text=True, check=True
     )

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import app
 from ui.notebook import show
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_it_works_without_streamlit() -> None:
-    script = (
-        "import sys; from ui.notebook import show; shown = show('tiled', M=4, N=4, K=4, TILE=2);"
-        "assert 'streamlit' not in sys.modules; print(shown)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "Scene of tiled: 41 steps\n"
 
 
 def test_two_scenes_are_shown_in_lockstep() -> None:
