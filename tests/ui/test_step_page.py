@@ -168,7 +168,7 @@ def test_another_kernel_keeps_a_what_if_that_applies_to_it(name: str, stays: boo
     assert view.step == usual.step - stays, "one barrier less is before it"
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.deep)])
 def test_every_preset_opens_by_its_button(every: int) -> None:
     app = opened()
     for preset in presets()[::every]:
@@ -365,15 +365,15 @@ def test_a_hazard_of_the_right_scene_opens_there(edits: str, query: dict[str, st
 
 
 def test_the_right_scene_follows_the_left_ones_macros_and_order_until_it_has_its_own() -> None:
-    app = opened({"M": "16", "N": "16", "K": "16", "TILE": "4", "with": "padded"})
-    control(app.selectbox, "TILE").set_value(8).run()
+    app = opened({"M": "8", "N": "8", "K": "8", "TILE": "2", "with": "padded"})
+    control(app.selectbox, "TILE").set_value(4).run()
     control(app.selectbox, "The block's warps run").set_value("ascending").run()
     view = sound(app)
-    assert view.comparison == ComparedScene("padded", (("TILE", 8),), (), Schedule.ASCENDING)
+    assert view.comparison == ComparedScene("padded", (("TILE", 4),), (), Schedule.ASCENDING)
     control(app.selectbox, "Second scene: TILE").set_value(2).run()
-    control(app.selectbox, "TILE").set_value(16).run()
+    control(app.selectbox, "TILE").set_value(8).run()
     view = sound(app)
-    assert (view.defines, view.comparison.defines) == ((("TILE", 16),), (("TILE", 2),))  # type: ignore[union-attr]
+    assert (view.defines, view.comparison.defines) == ((("TILE", 8),), (("TILE", 2),))  # type: ignore[union-attr]
     app = opened(to_query(view))
     assert sound(app).comparison == view.comparison
 
