@@ -17,6 +17,7 @@ from gpu.predicted_counters import predict
 from simulator import simulate
 from simulator.language.tree import MemorySpace
 from simulator.machine.budget import Progress
+from simulator.machine.schedule import Schedule
 from simulator.observers.hazards.findings import Example, Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.split.part import PartTask
@@ -65,7 +66,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_part_says_at_once_which_blocks_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("ui.gpu.grid_jobs.say", said.append)
-    run_part(SMALL, PartTask(0, range(1, 3), "lockstep", 60.0, 0.0, 0))
+    run_part(SMALL, PartTask(0, range(1, 3), Schedule.LOCKSTEP, 60.0, 0.0, 0))
     assert said == ["Blocks 1 to 2 are running."]
 
 
