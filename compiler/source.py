@@ -83,7 +83,7 @@ def _with_instructions(text: str, kernel: str, architecture: str) -> str:
         return architecture
     if architecture != WARP_GROUPS:
         raise SourceError(
-            f"{kernel} multiplies by instructions of four warps (wgmma), which only GPUs of "
+            f"{kernel} multiplies with warpgroup instructions (wgmma), which only GPUs of "
             f"compute capability 9.0 have; this one has {int(architecture[3:]) / 10}."
         )
     return WITH_WARP_GROUPS

@@ -123,7 +123,7 @@ def limit_files() -> None:
 
 @contextmanager
 def limited(limit: Limit) -> Iterator[None]:
-    """Work that ends this process where it passes a limit, if its parent reads its status."""
+    """Work that ends this process where it exceeds a limit, if its parent reads its status."""
     if not _statuses:
         yield
         return
@@ -143,7 +143,7 @@ def limited(limit: Limit) -> Iterator[None]:
 
 
 def _watch(status: Status, limit: Limit, done: threading.Event, seconds: float, size: int) -> None:
-    """End this process once it passes a limit; seconds and size are what it had taken before."""
+    """End this process once it exceeds a limit; seconds and size are what it had taken before."""
     while not done.wait(INTERVAL):
         too_long = time.process_time() - seconds > limit.seconds
         if too_long or used_bytes() - size > limit.bytes:

@@ -1,4 +1,4 @@
-"""A job that passes a limit: its process ends, a sentence says which it was, the next job runs."""
+"""A job that exceeds a limit: its process ends, a sentence says which it was, the next job runs."""
 
 from __future__ import annotations
 

@@ -442,7 +442,7 @@ def _prepare(message: Any, status: Status, size: Any) -> None:
 
 
 def _compute(call: Callable[[], T]) -> T:
-    """A job's result; one that passes a limit raises LaunchError, or ends the process."""
+    """A job's result; one that exceeds a limit raises LaunchError, or ends the process."""
     try:
         with limited(job_limit()):
             try:

@@ -478,7 +478,7 @@ class QueryParser:
         nearest = before[-1] if before else usual
         self.notices.append(
             f"“{wanted.title}” runs only on a GPU, because the simulator does not execute its "
-            f"instructions of four warps (wgmma); the scene shows {nearest}."
+            f"warpgroup instructions (wgmma); the scene shows {nearest}."
         )
         return nearest
 
