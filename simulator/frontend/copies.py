@@ -20,21 +20,10 @@ from simulator.frontend.records import (
     leaves,
     point_to,
 )
+from simulator.language import tree
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import Span
 from simulator.language.number_types import SHORT_VECTORS
-from simulator.language.tree import (
-    Call,
-    Declare,
-    Expression,
-    FieldOf,
-    Load,
-    Member,
-    MemorySpace,
-    Name,
-    Statement,
-    Variable,
-)
 
 WIDEST = 16  # bytes of one load or store (PTX ISA, ld)
 COUNTS = (4, 2)  # numbers of one access, the most first
@@ -50,9 +39,9 @@ class Chunk:
     ctype: CType  # of the access
 
 
-def copy(target: Place, source: Place, span: Span) -> list[Statement]:
+def copy(target: Place, source: Place, span: Span) -> list[tree.Statement]:
     """The statements that copy a struct."""
-    statements: list[Statement] = [*source.setup] if isinstance(source, Record) else []
+    statements: list[tree.Statement] = [*source.setup] if isinstance(source, Record) else []
     ends: list[Record] = []
     for place in (source, target):
         lvalue = place.lvalue if isinstance(place, Record) else place
@@ -75,54 +64,56 @@ def copy(target: Place, source: Place, span: Span) -> list[Statement]:
 
 def _move(
     target: Record,
-    tos: list[Expression],
+    tos: list[tree.Expression],
     source: Record,
-    froms: list[Expression],
+    froms: list[tree.Expression],
     chunk: Chunk,
     span: Span,
-) -> list[Statement]:
+) -> list[tree.Statement]:
     """Copy one chunk: tos and froms are its numbers' lvalues."""
     in_memory = target.lvalue is not None or source.lvalue is not None
     if chunk.count == 1 or not in_memory:
         return [
-            assign(to, Load(origin.ctype, span, origin), span)
+            assign(to, tree.Load(origin.ctype, span, origin), span)
             for to, origin in zip(tos, froms, strict=True)
         ]
     vector = chunk.ctype
     assert isinstance(vector, Vector)
-    statements: list[Statement] = []
+    statements: list[tree.Statement] = []
     if source.lvalue is None:
-        values = tuple(Load(origin.ctype, span, origin) for origin in froms)
-        value: Expression = Call(vector, span, f"make_{vector.name}", values)
+        values = tuple(tree.Load(origin.ctype, span, origin) for origin in froms)
+        value: tree.Expression = tree.Call(vector, span, f"make_{vector.name}", values)
     else:
-        value = Load(vector, span, _whole(source.lvalue, chunk, froms, span))
+        value = tree.Load(vector, span, _whole(source.lvalue, chunk, froms, span))
     if target.lvalue is not None:
         return [assign(_whole(target.lvalue, chunk, tos, span), value, span)]
-    loaded = Variable(_name(tos), vector, MemorySpace.REGISTER, span)
-    statements.append(Declare(span, loaded, value))
+    loaded = tree.Variable(_name(tos), vector, tree.MemorySpace.REGISTER, span)
+    statements.append(tree.Declare(span, loaded, value))
     for position, to in enumerate(tos):
-        name = Name(vector, span, loaded)
-        component = Member(vector.element, span, name, position)
-        statements.append(assign(to, Load(vector.element, span, component), span))
+        name = tree.Name(vector, span, loaded)
+        component = tree.Member(vector.element, span, name, position)
+        statements.append(assign(to, tree.Load(vector.element, span, component), span))
     return statements
 
 
-def _name(variables: list[Expression]) -> str:
+def _name(variables: list[tree.Expression]) -> str:
     """What a vector of several members' values is called: body.x…w."""
     first, last = (
-        variable.variable.name if isinstance(variable, Name) else "value"
+        variable.variable.name if isinstance(variable, tree.Name) else "value"
         for variable in (variables[0], variables[-1])
     )
     return f"{first}…{last.rpartition('.')[2]}"
 
 
-def _whole(struct: Expression, chunk: Chunk, parts: list[Expression], span: Span) -> Expression:
+def _whole(
+    struct: tree.Expression, chunk: Chunk, parts: list[tree.Expression], span: Span
+) -> tree.Expression:
     """The lvalue of a chunk of a struct in memory."""
     name = ""
     if chunk.ctype.size < struct.ctype.size:
-        names = [part.name for part in (parts[0], parts[-1]) if isinstance(part, FieldOf)]
+        names = [part.name for part in (parts[0], parts[-1]) if isinstance(part, tree.FieldOf)]
         name = "…".join(names)
-    return FieldOf(chunk.ctype, span, struct, name, chunk.offset)
+    return tree.FieldOf(chunk.ctype, span, struct, name, chunk.offset)
 
 
 def _chunks(struct: Struct) -> Iterator[Chunk]:

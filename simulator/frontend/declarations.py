@@ -34,21 +34,10 @@ from simulator.frontend.types import (
     lower_type,
     referred_type,
 )
+from simulator.language import tree
 from simulator.language.ctype import ArrayOf, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError, Span
 from simulator.language.thread_groups import group_of
-from simulator.language.tree import (
-    Declare,
-    Expression,
-    Index,
-    Load,
-    Member,
-    MemorySpace,
-    Name,
-    Sequence,
-    Statement,
-    Variable,
-)
 
 # What declares no variable: clang has resolved the names and checked the assertions.
 TYPES = frozenset(
@@ -76,13 +65,13 @@ class Declarations:
         self._symbols = symbols
         self._structs = structs
 
-    def lower(self, cursor: Any) -> Statement:
+    def lower(self, cursor: Any) -> tree.Statement:
         """The declaration of one variable or type."""
         span = span_of(cursor)
         if cursor.kind == CursorKind.UNION_DECL and cursor.spelling.startswith(NAMELESS):
             return self._nameless_union(cursor, span)
         if cursor.kind in TYPES:
-            return Sequence(span, ())
+            return tree.Sequence(span, ())
         if cursor.kind == CursorKind.UNEXPOSED_DECL and cursor.spelling.startswith("["):
             return self._bindings(cursor, span)
         if cursor.kind != CursorKind.VAR_DECL:
@@ -95,7 +84,7 @@ class Declarations:
         referred = referred_type(cursor.type)
         if is_lambda(referred or cursor.type):
             statements = declare_closure(self._symbols, cursor, span)
-            return Sequence(span, tuple(statements), opens_scope=False)
+            return tree.Sequence(span, tuple(statements), opens_scope=False)
         if referred is not None:
             return self._reference(cursor, referred, initializer, span)
         if is_struct(cursor.type):
@@ -123,17 +112,19 @@ class Declarations:
             if is_array or (
                 isinstance(lowered, (Scalar, Vector, Pointer)) and not group_of(lowered)
             ):
-                space = MemorySpace.LOCAL if is_array else MemorySpace.REGISTER
+                space = tree.MemorySpace.LOCAL if is_array else tree.MemorySpace.REGISTER
                 self._symbols.declare(cursor, space)
 
-    def _reference(self, cursor: Any, referred: Any, initializer: Any, span: Span) -> Statement:
+    def _reference(
+        self, cursor: Any, referred: Any, initializer: Any, span: Span
+    ) -> tree.Statement:
         """A reference: another name, or a pointer that is dereferenced at each use."""
-        setup: tuple[Statement, ...] = ()
+        setup: tuple[tree.Statement, ...] = ()
         if is_struct(referred):
             record = self._structs.record(initializer)
             if record.lvalue is None:
                 self._symbols.bind(cursor, record)
-                return Sequence(span, record.setup, opens_scope=False)
+                return tree.Sequence(span, record.setup, opens_scope=False)
             lvalue, setup = record.lvalue, record.setup
         else:
             lowered = self._structs.expressions.expression(initializer)
@@ -148,61 +139,65 @@ class Declarations:
             lvalue = lowered
         pointer = self._symbols.declare_reference(cursor, lvalue, span)
         declared = () if pointer is None else (pointer,)
-        return Sequence(span, (*setup, *declared), opens_scope=False)
+        return tree.Sequence(span, (*setup, *declared), opens_scope=False)
 
-    def _temporary(self, cursor: Any, referred: Any, initializer: Any, span: Span) -> Statement:
+    def _temporary(
+        self, cursor: Any, referred: Any, initializer: Any, span: Span
+    ) -> tree.Statement:
         """A reference to a value, which lives as long as the reference."""
         lowered = lower_type(referred, span)
         value = first_value(self._structs.expressions, lowered, initializer)
-        variable = Variable(cursor.spelling, lowered, MemorySpace.REGISTER, span)
+        variable = tree.Variable(cursor.spelling, lowered, tree.MemorySpace.REGISTER, span)
         self._symbols.bind(cursor, variable)
-        return Declare(span, variable, value)
+        return tree.Declare(span, variable, value)
 
-    def element(self, cursor: Any, cell: Expression) -> Statement:
+    def element(self, cursor: Any, cell: tree.Expression) -> tree.Statement:
         """Declare the variable of a range-based for loop: a cell of the array, or its value."""
         span = span_of(cursor)
         if referred_type(cursor.type) is not None:
             pointer = self._symbols.declare_reference(cursor, cell, span)
-            return Sequence(span, () if pointer is None else (pointer,), opens_scope=False)
+            return tree.Sequence(span, () if pointer is None else (pointer,), opens_scope=False)
         if is_struct(cursor.type):
             struct = lower_struct(cursor.type.get_canonical(), span)
             record, declarations = declare(cursor.spelling, struct, span)
             self._symbols.bind(cursor, record)
             statements = merge(declarations, copy(record, cell, span))
-            return Sequence(span, tuple(statements), opens_scope=False)
-        value = convert(Load(cell.ctype, span, cell), lower_type(cursor.type, span), span)
+            return tree.Sequence(span, tuple(statements), opens_scope=False)
+        value = convert(tree.Load(cell.ctype, span, cell), lower_type(cursor.type, span), span)
         if self._symbols.is_addressed(cursor) and not isinstance(value.ctype, Pointer):
-            memory = MemorySpace.LOCAL
+            memory = tree.MemorySpace.LOCAL
             return self._symbols.declare_in_memory(cursor, value.ctype, memory, value)
-        return Declare(span, self._symbols.declare(cursor, MemorySpace.REGISTER), value)
+        return tree.Declare(span, self._symbols.declare(cursor, tree.MemorySpace.REGISTER), value)
 
-    def _array(self, cursor: Any, array: ArrayOf, initializer: Any, span: Span) -> Statement:
+    def _array(self, cursor: Any, array: ArrayOf, initializer: Any, span: Span) -> tree.Statement:
         """An array in local memory, with its cells' values if it has an initializer list."""
         if not array.size:
             raise SourceError(f"The array {cursor.spelling} has no cells.", span)
-        declared = Declare(span, self._symbols.declare(cursor, MemorySpace.LOCAL))
+        declared = tree.Declare(span, self._symbols.declare(cursor, tree.MemorySpace.LOCAL))
         if initializer is None or constructs_nothing(initializer):
             return declared
-        name = Name(array, span, declared.variable)
+        name = tree.Name(array, span, declared.variable)
         statements = self._structs.initialize(name, initializer)
         merged = merge([declared], statements)
-        return merged[0] if len(merged) == 1 else Sequence(span, tuple(merged), opens_scope=False)
+        return (
+            merged[0] if len(merged) == 1 else tree.Sequence(span, tuple(merged), opens_scope=False)
+        )
 
-    def _struct(self, cursor: Any, initializer: Any, span: Span) -> Statement:
+    def _struct(self, cursor: Any, initializer: Any, span: Span) -> tree.Statement:
         """A struct: a variable for each member, or local memory if its address is taken."""
         struct = lower_struct(cursor.type.get_canonical(), span)
         if self._symbols.is_addressed(cursor):
-            declared = self._symbols.declare_in_memory(cursor, struct, MemorySpace.LOCAL, None)
+            declared = self._symbols.declare_in_memory(cursor, struct, tree.MemorySpace.LOCAL, None)
             lvalue = self._symbols.find(cursor)
-            assert isinstance(lvalue, Index)
+            assert isinstance(lvalue, tree.Index)
             record, declarations = in_memory(lvalue), [declared]
         else:
             record, declarations = declare(cursor.spelling, struct, span)
             self._symbols.bind(cursor, record)
         statements = [] if initializer is None else self._structs.initialize(record, initializer)
-        return Sequence(span, tuple(merge(declarations, statements)), opens_scope=False)
+        return tree.Sequence(span, tuple(merge(declarations, statements)), opens_scope=False)
 
-    def _bindings(self, cursor: Any, span: Span) -> Statement:
+    def _bindings(self, cursor: Any, span: Span) -> tree.Statement:
         """auto [a, b] = value; names for the members of a struct, a vector or an array."""
         *names, initializer = cursor.get_children()
         if any(self._symbols.is_addressed(name) for name in names):
@@ -225,35 +220,37 @@ class Declarations:
             self._symbols.bind(name, part)
         return declared
 
-    def _copied_array(self, cursor: Any, array: ArrayOf, initializer: Any, span: Span) -> Statement:
+    def _copied_array(
+        self, cursor: Any, array: ArrayOf, initializer: Any, span: Span
+    ) -> tree.Statement:
         """An array that is given the cells of another; clang's copy shows that one first."""
-        declared = Declare(span, self._symbols.declare(cursor, MemorySpace.LOCAL))
+        declared = tree.Declare(span, self._symbols.declare(cursor, tree.MemorySpace.LOCAL))
         source = self._structs.expressions.lvalue(next(initializer.get_children()))
-        cells = zip(leaves(Name(array, span, declared.variable)), leaves(source), strict=True)
-        copies = [assign(cell, Load(old.ctype, span, old), span) for cell, old in cells]
-        return Sequence(span, tuple(merge([declared], copies)), opens_scope=False)
+        cells = zip(leaves(tree.Name(array, span, declared.variable)), leaves(source), strict=True)
+        copies = [assign(cell, tree.Load(old.ctype, span, old), span) for cell, old in cells]
+        return tree.Sequence(span, tuple(merge([declared], copies)), opens_scope=False)
 
-    def _nameless_union(self, cursor: Any, span: Span) -> Statement:
+    def _nameless_union(self, cursor: Any, span: Span) -> tree.Statement:
         """union { float f; int i; }; its members are used as if they were variables."""
         struct = lower_struct(cursor.type.get_canonical(), span)
         record, declarations = declare("union", struct, span)
         self._symbols.bind(cursor, record)
-        return Sequence(span, tuple(declarations), opens_scope=False)
+        return tree.Sequence(span, tuple(declarations), opens_scope=False)
 
     def _variable(
         self, cursor: Any, lowered: Scalar | Vector | Pointer, initializer: Any, span: Span
-    ) -> Statement:
+    ) -> tree.Statement:
         """A variable in a register, or in local memory if its address is taken."""
         value = None
         if initializer is not None and not constructs_nothing(initializer):
             value = first_value(self._structs.expressions, lowered, initializer)
         if self._symbols.is_addressed(cursor) and not isinstance(lowered, Pointer):
-            return self._symbols.declare_in_memory(cursor, lowered, MemorySpace.LOCAL, value)
-        variable = self._symbols.declare(cursor, MemorySpace.REGISTER)
+            return self._symbols.declare_in_memory(cursor, lowered, tree.MemorySpace.LOCAL, value)
+        variable = self._symbols.declare(cursor, tree.MemorySpace.REGISTER)
         if group_of(lowered) and value is not None:  # a thread_group is the group it begins as
             variable = replace(variable, ctype=value.ctype)
             self._symbols.bind(cursor, variable)
-        return Declare(span, variable, value)
+        return tree.Declare(span, variable, value)
 
 
 def _parts(whole: Symbol, span: Span) -> list[Place]:
@@ -261,8 +258,8 @@ def _parts(whole: Symbol, span: Span) -> list[Place]:
     match whole:
         case Record():
             return [whole.members[field.name] for field in whole.ctype.fields]
-        case Variable():
-            return _parts(Name(whole.ctype, span, whole), span)
+        case tree.Variable():
+            return _parts(tree.Name(whole.ctype, span, whole), span)
         case Closure():
             raise SourceError("A lambda has no parts to name.", span)
     match whole.ctype:
@@ -270,7 +267,7 @@ def _parts(whole: Symbol, span: Span) -> list[Place]:
             cells = [element(whole, number) for number in range(length)]
             return [in_memory(one) if isinstance(one.ctype, Struct) else one for one in cells]
         case Vector(element=component, length=length):
-            return [Member(component, span, whole, number) for number in range(length)]
+            return [tree.Member(component, span, whole, number) for number in range(length)]
         case Struct():
             return _parts(in_memory(whole), span)
         case other:

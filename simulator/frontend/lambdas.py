@@ -10,18 +10,9 @@ from simulator.frontend.clang import child_expressions, descendants, span_of
 from simulator.frontend.copies import copy
 from simulator.frontend.records import Record, declare, merge
 from simulator.frontend.symbols import Closure, Symbol, SymbolTable
+from simulator.language import tree
 from simulator.language.ctype import ArrayOf, Struct
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import (
-    Declare,
-    Dereference,
-    Index,
-    Load,
-    MemorySpace,
-    Name,
-    Statement,
-    Variable,
-)
 from simulator.language.visit import in_register
 
 VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
@@ -44,14 +35,14 @@ def closure_of(symbols: SymbolTable, cursor: Any) -> Closure:
         (cursor,) = children
 
 
-def declare_closure(symbols: SymbolTable, cursor: Any, span: Span) -> list[Statement]:
+def declare_closure(symbols: SymbolTable, cursor: Any, span: Span) -> list[tree.Statement]:
     """Declare auto f = [=](…) {…}: the statements that copy what it captures by value."""
     lambdas = [c for c in descendants(cursor) if c.kind == CursorKind.LAMBDA_EXPR]
     if not lambdas:
         initializers = child_expressions(cursor)
         symbols.bind(cursor, closure_of(symbols, initializers[-1]))
         return []
-    statements: list[Statement] = []
+    statements: list[tree.Statement] = []
     captured: list[tuple[Any, Symbol]] = []
     for declaration in _copied(lambdas[-1]):
         symbol = symbols.find(declaration)
@@ -79,27 +70,32 @@ def _copied(cursor: Any) -> list[Any]:
     return list(found.values())
 
 
-def _copy(name: str, symbol: Symbol | None, span: Span) -> tuple[Symbol, list[Statement]] | None:
+def _copy(
+    name: str, symbol: Symbol | None, span: Span
+) -> tuple[Symbol, list[tree.Statement]] | None:
     """A captured variable's copy, and its declaration; None for one that cannot change."""
     match symbol:
-        case Variable(space=MemorySpace.REGISTER | MemorySpace.PARAMETER):
-            copied = Variable(name, symbol.ctype, MemorySpace.REGISTER, span)
-            old = Load(symbol.ctype, span, Name(symbol.ctype, span, symbol))
-            return copied, [Declare(span, copied, old)]
+        case tree.Variable(space=tree.MemorySpace.REGISTER | tree.MemorySpace.PARAMETER):
+            copied = tree.Variable(name, symbol.ctype, tree.MemorySpace.REGISTER, span)
+            old = tree.Load(symbol.ctype, span, tree.Name(symbol.ctype, span, symbol))
+            return copied, [tree.Declare(span, copied, old)]
         case Record(ctype=struct):
             record, declarations = declare(name, struct, span)
             return record, merge(declarations, copy(record, symbol, span))
-        case Index(base=Name(variable=Variable(space=MemorySpace.LOCAL))) | Dereference():
+        case (
+            tree.Index(base=tree.Name(variable=tree.Variable(space=tree.MemorySpace.LOCAL)))
+            | tree.Dereference()
+        ):
             if isinstance(symbol.ctype, Struct):
                 record, declarations = declare(name, symbol.ctype, span)
                 return record, merge(declarations, copy(record, symbol, span))
             if not isinstance(symbol.ctype, ArrayOf):
-                copied = Variable(name, symbol.ctype, MemorySpace.REGISTER, span)
-                return copied, [Declare(span, copied, Load(symbol.ctype, span, symbol))]
+                copied = tree.Variable(name, symbol.ctype, tree.MemorySpace.REGISTER, span)
+                return copied, [tree.Declare(span, copied, tree.Load(symbol.ctype, span, symbol))]
             raise _no_copy(name, span)
-        case Name() if in_register(symbol):
+        case tree.Name() if in_register(symbol):
             return _copy(name, symbol.variable, span)
-        case Variable(space=MemorySpace.LOCAL):
+        case tree.Variable(space=tree.MemorySpace.LOCAL):
             raise _no_copy(name, span)
         case _:
             return None

@@ -5,21 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from simulator.frontend.records import Place, Record
+from simulator.language import tree
 from simulator.language.ctype import CType, Pointer
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import (
-    AddressOf,
-    Assign,
-    Dereference,
-    Evaluate,
-    Expression,
-    Function,
-    Inlined,
-    MemorySpace,
-    Name,
-    Statement,
-    Variable,
-)
 from simulator.language.visit import in_register
 
 
@@ -35,10 +23,10 @@ class Reference:
     ctype: CType  # of what it refers to
     span: Span
     registers: Place | None = None  # what a return refers to that is in registers
-    pointer: Variable | None = None
+    pointer: tree.Variable | None = None
     _returns: list[Span] = field(default_factory=list)
 
-    def give(self, place: Place, span: Span) -> list[Statement]:
+    def give(self, place: Place, span: Span) -> list[tree.Statement]:
         """The statements of `return place`, but for the return itself."""
         self._returns.append(span)
         if isinstance(place, Record) and place.lvalue is not None and not place.setup:
@@ -61,23 +49,23 @@ class Reference:
             )
         if self.pointer is None:
             kind = Pointer(self.ctype)
-            self.pointer = Variable(self.name, kind, MemorySpace.REGISTER, self.span)
+            self.pointer = tree.Variable(self.name, kind, tree.MemorySpace.REGISTER, self.span)
         pointer = self.pointer.ctype
-        target = Name(pointer, span, self.pointer)
-        address = AddressOf(pointer, span, place)
-        return [Evaluate(span, Assign(pointer, span, target, "", address, pointer))]
+        target = tree.Name(pointer, span, self.pointer)
+        address = tree.AddressOf(pointer, span, place)
+        return [tree.Evaluate(span, tree.Assign(pointer, span, target, "", address, pointer))]
 
-    def called(self, function: Function, span: Span) -> tuple[Function, Place]:
+    def called(self, function: tree.Function, span: Span) -> tuple[tree.Function, Place]:
         """The function, with its result, and where a call's result is."""
         if self.registers is not None:
             return function, self.registers
         if self.pointer is None:
             raise SourceError(f"{self.name} returns nothing.", span)
-        function = Function(
+        function = tree.Function(
             function.span, function.name, function.parameters, function.body, self.pointer
         )
-        value = Inlined(self.pointer.ctype, span, function)
-        return function, Dereference(self.ctype, span, value)
+        value = tree.Inlined(self.pointer.ctype, span, function)
+        return function, tree.Dereference(self.ctype, span, value)
 
     def _is_known(self, place: Place) -> bool:
         """Whether earlier returns refer to the same variables."""
@@ -89,8 +77,8 @@ class Reference:
         return _variable(known) is _variable(place)
 
 
-def _variable(place: Place) -> Expression | Variable:
-    if isinstance(place, Name):
+def _variable(place: Place) -> tree.Expression | tree.Variable:
+    if isinstance(place, tree.Name):
         return place.variable
     assert not isinstance(place, Record)
     return place

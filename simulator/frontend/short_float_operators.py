@@ -11,20 +11,10 @@ from typing import Any
 
 from simulator.frontend.clang import unwrapped
 from simulator.frontend.types import lower_type
+from simulator.language import tree
 from simulator.language.ctype import CType, Scalar
 from simulator.language.errors import SourceError, Span
 from simulator.language.number_types import SHORT_FLOATS, short_float
-from simulator.language.tree import (
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Expression,
-    Increment,
-    Inlined,
-    Load,
-    Unary,
-)
 from simulator.language.visit import strip_casts, subexpressions
 
 OPERATORS = {
@@ -46,33 +36,35 @@ CONVERSIONS = frozenset(
 
 
 def lower_short_float(
-    name: str, result: CType, arguments: tuple[Expression, ...], span: Span
-) -> Expression | None:
+    name: str, result: CType, arguments: tuple[tree.Expression, ...], span: Span
+) -> tree.Expression | None:
     """A call of one of these functions as an operator; None for any other."""
     if name in COMPARISONS and arguments and short_float(arguments[0].ctype):
-        return Call(result, span, COMPARISONS[name], arguments)
+        return tree.Call(result, span, COMPARISONS[name], arguments)
     if name in CONVERSIONS and isinstance(result, Scalar):
-        return Cast(result, span, arguments[0], explicit=True)
+        return tree.Cast(result, span, arguments[0], explicit=True)
     if name not in OPERATORS or not short_float(result):
         return None
     operator = OPERATORS[name]
     if len(arguments) == 1:
-        return Unary(result, span, operator, arguments[0])
+        return tree.Unary(result, span, operator, arguments[0])
     left, right = arguments
-    return Binary(result, span, operator, left, right)
+    return tree.Binary(result, span, operator, left, right)
 
 
-def compound_pair(name: str, lvalue: Expression, value: Expression, span: Span) -> Assign:
+def compound_pair(
+    name: str, lvalue: tree.Expression, value: tree.Expression, span: Span
+) -> tree.Assign:
     """lvalue += value of a pair, as lvalue = lvalue + value; SourceError for one that has effects.
 
     The lvalue is evaluated twice.
     """
-    effects = (Assign, Increment, Call, Inlined)
+    effects = (tree.Assign, tree.Increment, tree.Call, tree.Inlined)
     if any(isinstance(part, effects) for part in subexpressions(lvalue)):
         raise SourceError(f"Write this without {name.removeprefix('operator')}: x = x + y.", span)
-    old = Load(lvalue.ctype, lvalue.span, lvalue)
-    total = Binary(lvalue.ctype, span, COMPOUND[name], old, value)
-    return Assign(lvalue.ctype, span, lvalue, "", total, lvalue.ctype)
+    old = tree.Load(lvalue.ctype, lvalue.span, lvalue)
+    total = tree.Binary(lvalue.ctype, span, COMPOUND[name], old, value)
+    return tree.Assign(lvalue.ctype, span, lvalue, "", total, lvalue.ctype)
 
 
 def check_mixture(operator: str, sides: Sequence[Any], span: Span) -> None:
@@ -92,7 +84,7 @@ def check_mixture(operator: str, sides: Sequence[Any], span: Span) -> None:
         )
 
 
-def may_be_mixed(*sides: Expression) -> bool:
+def may_be_mixed(*sides: tree.Expression) -> bool:
     """Whether one of the operands is of these types, or was before a conversion."""
     return any(short_float(side.ctype) or short_float(strip_casts(side).ctype) for side in sides)
 

@@ -37,20 +37,9 @@ from simulator.frontend.types import (
     named_fields,
     pointed_type,
 )
-from simulator.language import ctype
+from simulator.language import ctype, tree
 from simulator.language.ctype import ArrayOf, Pointer, Struct
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import (
-    Comma,
-    Dereference,
-    Evaluate,
-    Expression,
-    Function,
-    If,
-    Load,
-    Sequence,
-    Statement,
-)
 
 MAX_COPIED = 10_000  # numbers of all structs and arrays that a kernel's source copies
 CASTS = (
@@ -69,7 +58,7 @@ class StructCalls(Protocol):
 
     def invoke(
         self, cursor: Any, definition: Any, span: Span, target: Record | None = None
-    ) -> tuple[Function, Place | None]:
+    ) -> tuple[tree.Function, Place | None]:
         """A call, and where its result is; a struct's is `target` if that is given."""
         ...
 
@@ -129,7 +118,7 @@ class Structs:
             case CursorKind.BINARY_OPERATOR if cursor.spelling == ",":
                 first, second = cursor.get_children()
                 record = self.record(second)
-                before = Evaluate(span, self._expressions.value(first))
+                before = tree.Evaluate(span, self._expressions.value(first))
                 return replace(record, setup=(before, *record.setup))
             case CursorKind.CALL_EXPR | CursorKind.INIT_LIST_EXPR | CursorKind.CONDITIONAL_OPERATOR:
                 return self.temporary(cursor, span, struct)
@@ -158,7 +147,7 @@ class Structs:
             raise SourceError(f"The member '{cursor.spelling}' is not supported.", span)
         pointee = children[0].type.get_canonical().get_pointee()
         target = pointed_type(pointer.ctype.target, pointee, span)
-        return in_memory(Dereference(target, pointer.span, pointer))
+        return in_memory(tree.Dereference(target, pointer.span, pointer))
 
     def member(self, cursor: Any, span: Span) -> Place:
         """What a MEMBER_REF_EXPR refers to: a lvalue, or a struct within a struct."""
@@ -176,7 +165,7 @@ class Structs:
         if isinstance(member.ctype, ArrayOf):
             raise SourceError("Give this struct a name before its array is used.", span)
         setup = as_expression(record.setup, cursor.spelling, span)
-        return Comma(member.ctype, span, setup, Load(member.ctype, span, member))
+        return tree.Comma(member.ctype, span, setup, tree.Load(member.ctype, span, member))
 
     # What gives a struct its value -------------------------------------------------------------
 
@@ -185,16 +174,16 @@ class Structs:
         name = cursor.spelling or struct.name
         record, declarations = declare(name, struct, span)
         statements = self.initialize(record, cursor)
-        if len(statements) == 1 and isinstance(statements[0], Function):
+        if len(statements) == 1 and isinstance(statements[0], tree.Function):
             called = statements[0]
             called = replace(called, parameters=(*declarations, *called.parameters))
             return replace(record, setup=(called,))
         setup = merge(declarations, statements)
         return replace(
-            record, setup=(Function(span, name, tuple(setup), Sequence(span, ()), None),)
+            record, setup=(tree.Function(span, name, tuple(setup), tree.Sequence(span, ()), None),)
         )
 
-    def initialize(self, target: Place, cursor: Any) -> list[Statement]:
+    def initialize(self, target: Place, cursor: Any) -> list[tree.Statement]:
         """The statements that give a new place its first value."""
         span = span_of(cursor)
         too_long = isinstance(target.ctype, ArrayOf) and cells_of(target.ctype) > MAX_CELLS
@@ -217,8 +206,10 @@ class Structs:
             case CursorKind.CONDITIONAL_OPERATOR:
                 test, yes, no = cursor.get_children()
                 condition = convert(self._expressions.value(test), ctype.BOOL, span)
-                sides = [Sequence(span, tuple(self.initialize(target, side))) for side in (yes, no)]
-                return [If(span, condition, *sides)]
+                sides = [
+                    tree.Sequence(span, tuple(self.initialize(target, side))) for side in (yes, no)
+                ]
+                return [tree.If(span, condition, *sides)]
             case CursorKind.CALL_EXPR if _is_constructor(cursor):
                 return self._construct(target, cursor, span)
             case CursorKind.CALL_EXPR if not _is_reference_call(cursor):
@@ -230,7 +221,7 @@ class Structs:
             case _:
                 return copy(target, self.record(cursor), span)
 
-    def construct_elements(self, array: Expression, cursor: Any) -> list[Statement]:
+    def construct_elements(self, array: tree.Expression, cursor: Any) -> list[tree.Statement]:
         """The constructor's call for each element of an array."""
         return [
             statement
@@ -238,7 +229,7 @@ class Structs:
             for statement in self._construct(in_memory(inner), cursor, span_of(cursor))
         ]
 
-    def _construct(self, target: Record, cursor: Any, span: Span) -> list[Statement]:
+    def _construct(self, target: Record, cursor: Any, span: Span) -> list[tree.Statement]:
         """A constructor's call."""
         constructor = cursor.referenced
         definition = constructor.get_definition()
@@ -254,14 +245,14 @@ class Structs:
         zeros = clear(target, span) if explicit else []
         return zeros + self.default_members(target, innermost(cursor.type), span)
 
-    def default_members(self, target: Record, clang_type: Any, span: Span) -> list[Statement]:
+    def default_members(self, target: Record, clang_type: Any, span: Span) -> list[tree.Statement]:
         """The default member initializers of a struct."""
-        statements: list[Statement] = []
+        statements: list[tree.Statement] = []
         for field in named_fields(clang_type):
             statements += self.default_member(target.members[field.spelling], field, span)
         return statements
 
-    def default_member(self, target: Place, field: Any, span: Span) -> list[Statement]:
+    def default_member(self, target: Place, field: Any, span: Span) -> list[tree.Statement]:
         """What a member's declaration gives it: its default initializer, or that of its members."""
         values = [
             child for child in field.get_children()
@@ -280,9 +271,11 @@ class Structs:
             values = [v for v in values if v.kind == CursorKind.INIT_LIST_EXPR]
         return self.initialize(target, values[-1]) if values else []
 
-    def member_initializers(self, definition: Any, target: Record, span: Span) -> list[Statement]:
+    def member_initializers(
+        self, definition: Any, target: Record, span: Span
+    ) -> list[tree.Statement]:
         """What a constructor's initializer list, and its class, give the members."""
-        statements: list[Statement] = []
+        statements: list[tree.Statement] = []
         given: dict[str, Any] = {}
         member, names_base = "", False
         for child in definition.get_children():
@@ -305,7 +298,7 @@ class Structs:
                 statements += self.default_member(place, field, span)
         return statements
 
-    def clear(self, place: Place, span: Span) -> list[Statement]:
+    def clear(self, place: Place, span: Span) -> list[tree.Statement]:
         """The statements that set all numbers of an array, a struct or a variable to zero."""
         self._spend(place, span)
         return clear(place, span)
@@ -323,14 +316,14 @@ class Structs:
 
     # Statements ----------------------------------------------------------------------------------
 
-    def statement(self, cursor: Any, span: Span) -> Statement:
+    def statement(self, cursor: Any, span: Span) -> tree.Statement:
         """An expression of struct type as a statement, for its side effects."""
-        return Sequence(span, self.record(cursor).setup)
+        return tree.Sequence(span, self.record(cursor).setup)
 
     def _is_trivial_assignment(self, cursor: Any) -> bool:
         return cursor.spelling == "operator=" and self._calls.definition(cursor) is None
 
-    def _assign(self, target: Record, source: Any, span: Span) -> list[Statement]:
+    def _assign(self, target: Record, source: Any, span: Span) -> list[tree.Statement]:
         """target = source, member by member; only the address of one in memory is taken twice."""
         self._spend(target, span)
         record = self.record(source)

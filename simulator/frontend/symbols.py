@@ -20,21 +20,9 @@ from simulator.frontend.globals import lower_global
 from simulator.frontend.mistakes import ConsequenceError
 from simulator.frontend.records import Place, Record
 from simulator.frontend.types import lower_type, parameter_type, zero
-from simulator.language import ctype
+from simulator.language import ctype, tree
 from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar, Struct, Vector
 from simulator.language.errors import SourceError, Span
-from simulator.language.tree import (
-    AddressOf,
-    Declare,
-    Dereference,
-    Expression,
-    GlobalVariable,
-    Index,
-    Load,
-    MemorySpace,
-    Name,
-    Variable,
-)
 from simulator.language.visit import in_register
 
 ADDRESS_OF = re.compile(r"(?<!&)&(?!&)")  # every address-of operator matches, other text may
@@ -48,7 +36,7 @@ class Closure:
 
 
 # What a declaration's name means.
-Symbol = Variable | Expression | Record | Closure
+Symbol = tree.Variable | tree.Expression | Record | Closure
 
 
 class SymbolTable:
@@ -62,19 +50,19 @@ class SymbolTable:
     def __init__(self, text: str) -> None:
         self._symbols: dict[int, Symbol] = {}
         self.this: Place | None = None  # the object of the method that is being lowered
-        self._shared: dict[int, Variable] = {}
-        self._globals: list[GlobalVariable] = []
+        self._shared: dict[int, tree.Variable] = {}
+        self._globals: list[tree.GlobalVariable] = []
         self._takes_addresses = ADDRESS_OF.search(text) is not None
         self._addressed: set[int] = set()  # declarations whose address is taken
         self._failed: set[int] = set()  # declarations with an error
 
     @property
-    def shared(self) -> tuple[Variable, ...]:
+    def shared(self) -> tuple[tree.Variable, ...]:
         """The shared arrays, in the order of their first declaration."""
         return tuple(self._shared.values())
 
     @property
-    def globals(self) -> tuple[GlobalVariable, ...]:
+    def globals(self) -> tuple[tree.GlobalVariable, ...]:
         """The __device__ and __constant__ variables, in the order of their first use."""
         return tuple(self._globals)
 
@@ -107,11 +95,11 @@ class SymbolTable:
         else:
             self._symbols[declaration.hash] = symbol
 
-    def declare(self, cursor: Any, space: MemorySpace) -> Variable:
+    def declare(self, cursor: Any, space: tree.MemorySpace) -> tree.Variable:
         """A new variable for a declaration."""
         span = span_of(cursor)
         is_parameter = cursor.kind == CursorKind.PARM_DECL
-        variable = Variable(
+        variable = tree.Variable(
             name=cursor.spelling,
             ctype=(parameter_type if is_parameter else lower_type)(cursor.type, span),
             space=space,
@@ -122,32 +110,32 @@ class SymbolTable:
         return variable
 
     def declare_in_memory(
-        self, cursor: Any, lowered: CType, space: MemorySpace, value: Expression | None
-    ) -> Declare:
+        self, cursor: Any, lowered: CType, space: tree.MemorySpace, value: tree.Expression | None
+    ) -> tree.Declare:
         """Declare a variable that is no array but needs an address: an array of one cell."""
         span = span_of(cursor)
-        variable = Variable(cursor.spelling, ArrayOf(lowered, 1), space, span)
-        name = Name(variable.ctype, span, variable)
+        variable = tree.Variable(cursor.spelling, ArrayOf(lowered, 1), space, span)
+        name = tree.Name(variable.ctype, span, variable)
         volatile = cursor.type.is_volatile_qualified()
-        self.bind(cursor, Index(lowered, span, name, zero(ctype.INT, span), volatile))
-        return Declare(span, variable, cells=None if value is None else (value,))
+        self.bind(cursor, tree.Index(lowered, span, name, zero(ctype.INT, span), volatile))
+        return tree.Declare(span, variable, cells=None if value is None else (value,))
 
-    def declare_shared(self, cursor: Any, span: Span) -> Declare:
+    def declare_shared(self, cursor: Any, span: Span) -> tree.Declare:
         """Declare a shared variable: one for the block, however often its function is called.
 
         span is the statement's, or that of the first use of one declared outside the kernel.
         """
         known = self._shared.get(cursor.hash)
         if known is not None:
-            return Declare(span, known)
+            return tree.Declare(span, known)
         self.fail(cursor)  # unless it is bound below
         lowered = lower_type(cursor.type, span)
         if isinstance(lowered, (Scalar, Vector, Struct, Pointer)):
-            declaration = self.declare_in_memory(cursor, lowered, MemorySpace.SHARED, None)
+            declaration = self.declare_in_memory(cursor, lowered, tree.MemorySpace.SHARED, None)
         elif isinstance(lowered, ArrayOf):
             if isinstance(lowered.element, ArrayOf) and not lowered.element.size:
                 raise SourceError(f"The rows of {cursor.spelling} have no cells.", span)
-            declaration = Declare(span, self.declare(cursor, MemorySpace.SHARED))
+            declaration = tree.Declare(span, self.declare(cursor, tree.MemorySpace.SHARED))
         else:
             raise SourceError(f"A shared variable of type {lowered} is not supported.", span)
         self._shared[cursor.hash] = declaration.variable
@@ -163,24 +151,26 @@ class SymbolTable:
         if found.is_array:
             self.bind(cursor, variable)
             return
-        name, first = Name(array, span, variable), zero(ctype.INT, span)
+        name, first = tree.Name(array, span, variable), zero(ctype.INT, span)
         volatile = cursor.type.is_volatile_qualified()
-        self.bind(cursor, Index(array.element, span, name, first, volatile))
+        self.bind(cursor, tree.Index(array.element, span, name, first, volatile))
 
-    def declare_reference(self, cursor: Any, lvalue: Expression, span: Span) -> Declare | None:
+    def declare_reference(
+        self, cursor: Any, lvalue: tree.Expression, span: Span
+    ) -> tree.Declare | None:
         """Bind a reference to an lvalue, evaluated once.
 
         A register's reference is another name for it, and needs no statement: None. Any other is
         a pointer that is dereferenced at each use.
         """
-        if in_register(lvalue) or isinstance(lvalue, Name):
+        if in_register(lvalue) or isinstance(lvalue, tree.Name):
             self.bind(cursor, lvalue)
             return None
         pointer = Pointer(lvalue.ctype)
-        variable = Variable(cursor.spelling, pointer, MemorySpace.REGISTER, span)
-        address = Load(pointer, span, Name(pointer, span, variable))
-        self.bind(cursor, Dereference(lvalue.ctype, span, address))
-        return Declare(span, variable, AddressOf(pointer, span, lvalue))
+        variable = tree.Variable(cursor.spelling, pointer, tree.MemorySpace.REGISTER, span)
+        address = tree.Load(pointer, span, tree.Name(pointer, span, variable))
+        self.bind(cursor, tree.Dereference(lvalue.ctype, span, address))
+        return tree.Declare(span, variable, tree.AddressOf(pointer, span, lvalue))
 
     def find_addressed(self, body: Any) -> None:
         """Note the variables whose address a function's body takes: they cannot be registers."""

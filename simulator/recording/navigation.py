@@ -10,16 +10,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import assert_never
 
-from simulator.language.tree import (
-    Barrier,
-    Declare,
-    Evaluate,
-    Increment,
-    Loop,
-    MemorySpace,
-    Statement,
-    Variable,
-)
+from simulator.language import tree
 from simulator.machine.observer import StepKind
 from simulator.recording.recording import Recording, Step
 from simulator.recording.statements import (
@@ -42,7 +33,7 @@ class Granularity(StrEnum):
 
 
 # The loops that a step belongs to, outermost first, each with its iteration from 0.
-Position = tuple[tuple[Loop, int], ...]
+Position = tuple[tuple[tree.Loop, int], ...]
 
 
 def boundaries(
@@ -112,20 +103,20 @@ def beats(recording: Recording, known_positions: Sequence[Position]) -> tuple[in
 class _Rule:
     """What a step is, by the variables that addresses are computed from."""
 
-    def __init__(self, addresses: frozenset[Variable]) -> None:
+    def __init__(self, addresses: frozenset[tree.Variable]) -> None:
         self._addresses = addresses
         # Of statements, most of which have many steps:
-        self._notable: dict[tuple[Statement, StepKind], bool] = {}
-        self._computing: dict[Statement, bool] = {}
+        self._notable: dict[tuple[tree.Statement, StepKind], bool] = {}
+        self._computing: dict[tree.Statement, bool] = {}
 
     def is_notable(self, step: Step) -> bool:
         """Whether it is a beat by itself."""
-        if any(access.space is not MemorySpace.LOCAL for access in step.accesses):
+        if any(access.space is not tree.MemorySpace.LOCAL for access in step.accesses):
             return True
         key = step.statement, step.kind
         if key not in self._notable:
             self._notable[key] = (
-                isinstance(step.statement, Barrier)
+                isinstance(step.statement, tree.Barrier)
                 or is_notable(*key)
                 or (adds_product(step.statement) and not self._is_address(step.statement))
             )
@@ -141,12 +132,12 @@ class _Rule:
     def is_no_bookkeeping(self, step: Step) -> bool:
         """Whether it computes, and is neither a declaration nor a counter's ++."""
         match step.statement:
-            case Declare() | Evaluate(expression=Increment()):
+            case tree.Declare() | tree.Evaluate(expression=tree.Increment()):
                 return False
             case _:
                 return self.computes(step)
 
-    def _is_address(self, statement: Statement) -> bool:
+    def _is_address(self, statement: tree.Statement) -> bool:
         return target(statement) in self._addresses
 
 
@@ -181,7 +172,7 @@ def _changes(keys: Sequence[object]) -> tuple[int, ...]:
 
 def _ends_loop(step: Step) -> bool:
     """Whether a step is a loop's test that no active thread passes."""
-    if step.kind is not StepKind.TEST or not isinstance(step.statement, Loop):
+    if step.kind is not StepKind.TEST or not isinstance(step.statement, tree.Loop):
         return False
     condition = step.statement.condition
     for evaluation in step.evaluations:

@@ -9,21 +9,11 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from simulator.language import tree
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.number_types import numbers_held
 from simulator.language.scopes import visible_variables
-from simulator.language.tree import (
-    Barrier,
-    Declare,
-    Expression,
-    Inlined,
-    Kernel,
-    Loop,
-    MemorySpace,
-    Statement,
-    Variable,
-)
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.language.waiting import waits_for_grid
 from simulator.launch import Dim3, Launch, ravel
@@ -45,7 +35,7 @@ COMING = 1024  # arrays, and evaluations, that may come again: a loop's
 
 
 def record(
-    kernel: Kernel,
+    kernel: tree.Kernel,
     launch: Launch,
     block: Dim3 = (0, 0, 0),
     schedule: Schedule = Schedule.LOCKSTEP,
@@ -106,10 +96,12 @@ class Recorder(Observer):
         # Of the kernel and launch:
         self._threads = 0  # of the block
         self._all_active = np.ones(0, np.bool_)  # bool [T], shared by steps that all threads run
-        self._visible: dict[Statement, tuple[Variable, ...]] = {}
-        self._statement_around: dict[Expression, Statement] = {}  # see _statements_around_calls
+        self._visible: dict[tree.Statement, tuple[tree.Variable, ...]] = {}
+        self._statement_around: dict[
+            tree.Expression, tree.Statement
+        ] = {}  # see _statements_around_calls
         # The newest snapshots, which the next steps share as long as nothing changes:
-        self._registers: dict[Variable, Array] = {}
+        self._registers: dict[tree.Variable, Array] = {}
         self._by_name: Mapping[str, Array] = {}  # those of the variables that are visible
         self._shared, self._written = Memory(), Memory()
         self._outputs, self._stored = Memory(), Memory()
@@ -120,11 +112,15 @@ class Recorder(Observer):
         self._bytes = 0  # that the steps take, without what the memories count
         # What those were made from; the machine never writes to a value again, so that the same
         # object has the same contents.
-        self._register_sources: dict[tuple[Variable, int], Any] = {}  # by a group's first thread
+        self._register_sources: dict[
+            tuple[tree.Variable, int], Any
+        ] = {}  # by a group's first thread
         self._last_writes: dict[Buffer, Access] = {}  # the newest write to each local array
-        self._positions: dict[Loop, tuple[Any, LoopPosition]] = {}  # the variable's value with each
+        self._positions: dict[
+            tree.Loop, tuple[Any, LoopPosition]
+        ] = {}  # the variable's value with each
 
-    def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
+    def on_start(self, kernel: tree.Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
         """Find which variables each statement can see."""
         self._threads = launch.threads
         self._all_active = np.ones(launch.threads, np.bool_)
@@ -138,7 +134,9 @@ class Recorder(Observer):
             self._shared.update(name, buffer.contents())
             self._written.update(name, np.zeros(buffer.shape, np.bool_))
 
-    def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
+    def on_evaluation(
+        self, group: Group, expression: tree.Expression, value: Any, mask: Mask
+    ) -> None:
         """Record a subexpression's value."""
         array = value.buffer.name if isinstance(value, Address) else None
         active = self._active(group, mask)
@@ -177,18 +175,18 @@ class Recorder(Observer):
         if access.kind is AccessKind.LOAD:
             return
         match buffer.space:
-            case MemorySpace.SHARED:
+            case tree.MemorySpace.SHARED:
                 self._shared.update(buffer.name, buffer.contents())
                 cells, lanes = access.cells()
                 if access.unset is not None:
                     cells = cells[~access.unset[lanes]]
                 self._written.mark(buffer.name, cells, buffer.shape)
-            case MemorySpace.GLOBAL:
+            case tree.MemorySpace.GLOBAL:
                 self._outputs.update(buffer.name, buffer.contents())
                 self._stored.mark(buffer.name, access.cells()[0], buffer.shape)
-            case MemorySpace.LOCAL:
+            case tree.MemorySpace.LOCAL:
                 self._last_writes[buffer] = access
-            case MemorySpace.CONSTANT:
+            case tree.MemorySpace.CONSTANT:
                 raise AssertionError("a kernel has written to constant memory")
             case _:
                 assert_never(buffer.space)
@@ -225,9 +223,12 @@ class Recorder(Observer):
         for buffer in buffers:
             self._outputs.update(buffer.name, buffer.contents())
 
-    def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
+    def on_step(self, group: Group, kind: StepKind, statement: tree.Statement, mask: Mask) -> None:
         """A statement is done: record the state after it."""
-        if isinstance(statement, Declare) and statement.variable.space is MemorySpace.SHARED:
+        if (
+            isinstance(statement, tree.Declare)
+            and statement.variable.space is tree.MemorySpace.SHARED
+        ):
             return
         if len(self.steps) >= MAX_STEPS:
             raise SourceError(_too_long_message(group), statement.span)
@@ -264,7 +265,7 @@ class Recorder(Observer):
         return self._bytes + self._shared.bytes + self._outputs.bytes + written
 
     def _take_finished(
-        self, statement: Statement
+        self, statement: tree.Statement
     ) -> tuple[tuple[Evaluation, ...], tuple[StepAccess, ...]]:
         """Take what belongs to the step that ends.
 
@@ -297,12 +298,12 @@ class Recorder(Observer):
             self._positions[loop] = value, position
         return position
 
-    def _snapshot(self, group: Group, statement: Statement) -> Mapping[str, Array]:
+    def _snapshot(self, group: Group, statement: tree.Statement) -> Mapping[str, Array]:
         """Every visible variable's values by name: [T], or [T, ...] for a local array."""
         registers: dict[str, Array] = {}
         for variable in self._visible.get(statement, ()):
             buffer: Buffer | None = None
-            if variable.space is MemorySpace.LOCAL:
+            if variable.space is tree.MemorySpace.LOCAL:
                 address = group.arrays.get(variable)
                 buffer = None if address is None else address.buffer
                 source = None if buffer is None else self._last_writes.get(buffer, buffer)
@@ -331,7 +332,7 @@ class Recorder(Observer):
             self._bytes += sys.getsizeof(registers)
         return self._by_name
 
-    def _merge(self, group: Group, variable: Variable, values: Array) -> Array:
+    def _merge(self, group: Group, variable: tree.Variable, values: Array) -> Array:
         """The values [T] of a variable, of which those of a group's threads are new."""
         if group.threads.size == self._threads:
             return values
@@ -419,7 +420,7 @@ class OneBlock(Observer):
     def _is_seen(self, group: Group) -> bool:
         return bool(group.blocks[0] == self._block)
 
-    def on_start(self, kernel: Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
+    def on_start(self, kernel: tree.Kernel, launch: Launch, buffers: dict[str, Buffer]) -> None:
         """Pass it on."""
         self._recorder.on_start(kernel, launch, buffers)
 
@@ -427,7 +428,9 @@ class OneBlock(Observer):
         """Pass on the block's groups."""
         self._recorder.on_chunk([group for group in groups if self._is_seen(group)])
 
-    def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
+    def on_evaluation(
+        self, group: Group, expression: tree.Expression, value: Any, mask: Mask
+    ) -> None:
         """Pass on the block's."""
         if self._is_seen(group):
             self._recorder.on_evaluation(group, expression, value, mask)
@@ -436,7 +439,7 @@ class OneBlock(Observer):
         """Pass on the block's, and note which arrays others write to."""
         if self._is_seen(access.group):
             self._recorder.on_access(access)
-        elif access.kind is not AccessKind.LOAD and access.buffer.space is MemorySpace.GLOBAL:
+        elif access.kind is not AccessKind.LOAD and access.buffer.space is tree.MemorySpace.GLOBAL:
             self._written[access.buffer.name] = access.buffer
 
     def on_fault(self, fault: Fault) -> None:
@@ -444,12 +447,12 @@ class OneBlock(Observer):
         if self._is_seen(fault.group):
             self._recorder.on_fault(fault)
 
-    def on_step(self, group: Group, kind: StepKind, statement: Statement, mask: Mask) -> None:
+    def on_step(self, group: Group, kind: StepKind, statement: tree.Statement, mask: Mask) -> None:
         """Pass on the block's."""
         if self._is_seen(group):
             self._recorder.on_step(group, kind, statement, mask)
 
-    def on_barrier(self, barrier: Barrier, groups: list[Group]) -> None:
+    def on_barrier(self, barrier: tree.Barrier, groups: list[Group]) -> None:
         """Show what others have written where all blocks have waited for each other."""
         if barrier.of_grid:
             self._recorder.see_others(self._written.values())
@@ -477,11 +480,11 @@ def _too_long_message(group: Group) -> str:
     return message
 
 
-def _statements_around_calls(kernel: Kernel) -> dict[Expression, Statement]:
+def _statements_around_calls(kernel: tree.Kernel) -> dict[tree.Expression, tree.Statement]:
     """The statement of each expression whose statement calls a function that has steps."""
-    found: dict[Expression, Statement] = {}
+    found: dict[tree.Expression, tree.Statement] = {}
     for statement in walk(kernel.body):
         expressions = [s for e in expressions_of(statement) for s in subexpressions(e)]
-        if any(isinstance(expression, Inlined) for expression in expressions):
+        if any(isinstance(expression, tree.Inlined) for expression in expressions):
             found.update((expression, statement) for expression in expressions)
     return found

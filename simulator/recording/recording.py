@@ -10,23 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simulator.language import tree
 from simulator.language.ctype import Array
-from simulator.language.tree import (
-    ArraySpace,
-    Expression,
-    If,
-    Kernel,
-    Loop,
-    MemorySpace,
-    Statement,
-    Variable,
-)
 from simulator.launch import Dim3, Launch
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.machine.warp_syncs import WarpSyncs
 
 FARTHEST_FIRST = (
-    MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.CONSTANT, MemorySpace.LOCAL
+    tree.MemorySpace.GLOBAL, tree.MemorySpace.SHARED, tree.MemorySpace.CONSTANT,
+    tree.MemorySpace.LOCAL,
 )  # fmt: skip
 
 
@@ -34,7 +26,7 @@ FARTHEST_FIRST = (
 class LoopPosition:
     """Where in a loop a step is."""
 
-    loop: Loop
+    loop: tree.Loop
     iteration: int  # from 0
     variable: str | None  # the name of the loop's variable, None if it has none
     value: int | None  # what that holds; None if threads differ or it is no whole number
@@ -44,7 +36,7 @@ class LoopPosition:
 class Evaluation:
     """One subexpression's value within a step."""
 
-    expression: Expression
+    expression: tree.Expression
     # [T], of a short vector [T, components]; of a pointer bytes from the start of its array.
     values: Array
     active: Array  # bool [T], threads that evaluated it
@@ -56,14 +48,14 @@ class StepAccess:
     """One load or store instruction within a step, for every thread of the block."""
 
     kind: AccessKind
-    space: ArraySpace
+    space: tree.ArraySpace
     name: str  # of the array
     offsets: Array  # int64 [T], bytes from the array's start
     width: int  # bytes a thread
     cell_bytes: int  # of one element of the array, whatever the access takes it for
     values: Array  # [T], of a short vector [T, components]; read, written or, if atomic, before it
     active: Array  # bool [T], threads that take part
-    expression: Expression  # the lvalue that is accessed
+    expression: tree.Expression  # the lvalue that is accessed
     in_bounds: Array  # bool [T], False where the access was dropped
     # int64 [T], bytes from the start of shared memory: where an asynchronous copy writes what it
     # loads. None of any other access.
@@ -101,7 +93,7 @@ class Step:
 
     number: int  # from 0
     kind: StepKind
-    statement: Statement
+    statement: tree.Statement
     loops: tuple[LoopPosition, ...]  # outermost first
     interval: int  # barriers that the block had passed before
     warp_syncs: int  # calls of __syncwarp() that its warps had made, this step's among them
@@ -118,13 +110,13 @@ class Step:
     @property
     def line(self) -> int:
         """The line of the text, from 1."""
-        expression: Expression | None = None
+        expression: tree.Expression | None = None
         match self.statement:
-            case If(condition=condition) if self.kind is StepKind.TEST:
+            case tree.If(condition=condition) if self.kind is StepKind.TEST:
                 expression = condition
-            case Loop(condition=condition) if self.kind is StepKind.TEST:
+            case tree.Loop(condition=condition) if self.kind is StepKind.TEST:
                 expression = condition
-            case Loop(advance=advance) if self.kind is StepKind.ADVANCE:
+            case tree.Loop(advance=advance) if self.kind is StepKind.ADVANCE:
                 expression = advance
         return self.statement.span.line if expression is None else expression.span.line
 
@@ -133,12 +125,12 @@ class Step:
 class Recording:
     """The steps of one block and what is needed to draw any of them."""
 
-    kernel: Kernel
+    kernel: tree.Kernel
     launch: Launch
     arguments: Mapping[str, Array]  # by parameter name, as they were before the launch
     block: Dim3  # x, y, z in the grid
     steps: tuple[Step, ...]
-    shared: tuple[Variable, ...]  # Kernel.shared_memories
+    shared: tuple[tree.Variable, ...]  # Kernel.shared_memories
     warp_syncs: tuple[WarpSyncs, ...]  # one for the block if it ran in lockstep, else one a warp
     bytes: int = 0  # of memory that the steps take, as they were counted when they were made
 
