@@ -267,6 +267,7 @@ def test_a_race_between_blocks_is_mended_by_no_barrier() -> None:
     assert "Line 2: another block reads a[1], and thread (1, 0)" in verdict.next_step
 
 
+@pytest.mark.usefixtures("_no_repairs")
 def test_a_hazard_names_a_launch_that_shows_it() -> None:
     text = TILED.replace(GUARD, "")
     kernel = compile_kernel(text)
@@ -341,6 +342,7 @@ def test_sizes_for_which_the_form_has_no_arrays_or_blocks_are_not_judged() -> No
     assert all(size <= 8 for check in verdict.checks for _, size in check.sizes)
 
 
+@pytest.mark.usefixtures("_no_repairs")
 def test_a_grid_without_a_block_for_the_last_tile_is_tried_at_whole_tiles_too() -> None:
     user_kernel = user_kernel_of(TILED)
     form = replace(user_kernel.form, grid=("N / TILE", "M / TILE", "1"))

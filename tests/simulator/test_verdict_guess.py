@@ -379,14 +379,14 @@ PITCHED = """__global__ void add(const float* A, const float* B, float* C,
 
 def test_rows_that_are_bytes_apart_have_room() -> None:
     user_kernel = UserKernel(PITCHED, "add", guessed(PITCHED))
-    verdict = judge(user_kernel, compile_kernel(PITCHED))
+    verdict = judge(user_kernel, compiled(PITCHED))
     assert verdict.state is State.UNCHECKED, verdict.next_step
     assert "How many cells do A, B and C have?" in verdict.next_step
     known = tuple(replace(one, is_seen=False) if isinstance(one, ArrayArgument) else one
                   for one in user_kernel.form.arguments)  # fmt: skip
     verdict = judge(
         replace(user_kernel, form=replace(user_kernel.form, arguments=known)),
-        compile_kernel(PITCHED),
+        compiled(PITCHED),
     )
     assert "How many" not in verdict.next_step
 
