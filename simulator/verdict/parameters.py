@@ -7,26 +7,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from simulator.language import tree
 from simulator.language.ctype import CType, Pointer, Scalar, Vector, size_of
 from simulator.language.errors import LaunchError, list_names
 from simulator.language.fragments import Use, parse_fragment
 from simulator.language.functions import ATOMIC_FUNCTIONS, FRAGMENT_FUNCTIONS
-from simulator.language.tree import (
-    Assign,
-    Binary,
-    Builtin,
-    Call,
-    Dereference,
-    Expression,
-    Index,
-    Kernel,
-    Literal,
-    Load,
-    Loop,
-    MemorySpace,
-    Name,
-    Variable,
-)
 from simulator.language.visit import (
     calls,
     calls_of,
@@ -99,12 +84,12 @@ class Shape:
     roles: tuple[tuple[str, str], ...] = ()
 
 
-def recognise(kernel: Kernel) -> Shape | None:
+def recognise(kernel: tree.Kernel) -> Shape | None:
     """The task that a kernel's parameters and name tell, with sizes of SIZE; None for none."""
     return _product_of_structs(kernel) or _product(kernel) or _transposition(kernel)
 
 
-def with_task(kernel: Kernel, name: str) -> Shape:
+def with_task(kernel: tree.Kernel, name: str) -> Shape:
     """The arguments for a task that is given: arrays and sizes in the order of the parameters.
 
     A size whose name is its role's comes first. Raises LaunchError where they are too few.
@@ -147,22 +132,23 @@ def bare_name(name: str) -> str:
     return BARE_NAME.sub("", name).lower()
 
 
-def vector_length(kernel: Kernel) -> int:
+def vector_length(kernel: tree.Kernel) -> int:
     """The elements that a kernel's longest access of memory takes; 1 without short vectors."""
     lengths = [
         one.ctype.length
         for one in expressions_within(kernel.body)
-        if isinstance(one, Load | Dereference | Index) and isinstance(one.ctype, Vector)
+        if isinstance(one, tree.Load | tree.Dereference | tree.Index)
+        and isinstance(one.ctype, Vector)
     ]
     return max(lengths, default=1)
 
 
-def axes_used(kernel: Kernel, name: str) -> set[str]:
+def axes_used(kernel: tree.Kernel, name: str) -> set[str]:
     """The axes of threadIdx or blockIdx that a kernel uses."""
     return {
         expression.axis
         for expression in expressions_within(kernel.body)
-        if isinstance(expression, Builtin) and expression.name == name
+        if isinstance(expression, tree.Builtin) and expression.name == name
     }
 
 
@@ -171,7 +157,7 @@ def is_whole(ctype: CType) -> bool:
     return isinstance(ctype, Scalar) and ctype.dtype.kind in "iu"
 
 
-def _sizes(kernel: Kernel) -> list[str]:
+def _sizes(kernel: tree.Kernel) -> list[str]:
     """The parameters that may be sizes."""
     flags = find_flags(kernel)
     return [one.name for one in kernel.parameters
@@ -185,7 +171,7 @@ def numbers_of(ctype: CType) -> Scalar | None:
     return target if isinstance(target, Scalar) else None
 
 
-def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
+def _arrays(kernel: tree.Kernel, inputs: int) -> list[str] | None:
     """The arrays that are read, in order, and after them the one that is written; else None."""
     read, results = _read_and_written(kernel)
     if not read or not results:  # nothing is stored, or a pointer copied: by custom it is the last
@@ -199,7 +185,7 @@ def _arrays(kernel: Kernel, inputs: int) -> list[str] | None:
     return [one.name for one in (*read, *results)]
 
 
-def _read_and_written(kernel: Kernel) -> tuple[list[Variable], list[Variable]]:
+def _read_and_written(kernel: tree.Kernel) -> tuple[list[tree.Variable], list[tree.Variable]]:
     """The pointers whose arrays are only read, and those through which something is stored."""
     pointers = [one for one in kernel.parameters if isinstance(one.ctype, Pointer)]
     written = written_parameters(kernel)
@@ -209,7 +195,7 @@ def _read_and_written(kernel: Kernel) -> tuple[list[Variable], list[Variable]]:
     )
 
 
-def _product(kernel: Kernel) -> Shape | None:
+def _product(kernel: tree.Kernel) -> Shape | None:
     """The arguments of a matrix product, if the kernel's parameters are one's."""
     arrays = _arrays(kernel, 2) or _arrays_of_blas(kernel)
     if arrays is not None and [bare_name(one) for one in arrays[:2]] == ["b", "a"]:
@@ -223,13 +209,13 @@ def _product(kernel: Kernel) -> Shape | None:
     return in_layout(kernel, PRODUCT, (*roles, *_factors(kernel, TASKS[PRODUCT]), *starts))
 
 
-def without_flags(kernel: Kernel, shape: Shape) -> Shape:
+def without_flags(kernel: tree.Kernel, shape: Shape) -> Shape:
     """A shape whose arguments say no to all that a kernel asks them."""
     off = dict.fromkeys(find_flags(kernel), 0)
     return replace(shape, arguments=with_numbers(shape.arguments, off))
 
 
-def other_products(kernel: Kernel, shape: Shape) -> Iterator[Shape]:
+def other_products(kernel: tree.Kernel, shape: Shape) -> Iterator[Shape]:
     """The same product of matrices that may lie otherwise in memory, or whose sizes are others.
 
     Where warps multiply tiles, the types of the tiles tell how matrices lie. Else only all may lie
@@ -249,7 +235,7 @@ def other_products(kernel: Kernel, shape: Shape) -> Iterator[Shape]:
             yield in_layout(kernel, PRODUCT, meant)
 
 
-def in_layout(kernel: Kernel, task: str, roles: tuple[tuple[str, str], ...]) -> Shape:
+def in_layout(kernel: tree.Kernel, task: str, roles: tuple[tuple[str, str], ...]) -> Shape:
     """The arguments of a product whose arrays lie as a task has them; any other is like C."""
     meant = dict(roles)
     shapes = {
@@ -263,7 +249,7 @@ def in_layout(kernel: Kernel, task: str, roles: tuple[tuple[str, str], ...]) -> 
     return Shape(arguments_of(kernel, shapes, sizes, [meant["C"]], follows), task, roles)
 
 
-def _layouts_of_tiles(kernel: Kernel) -> Iterator[str]:
+def _layouts_of_tiles(kernel: tree.Kernel) -> Iterator[str]:
     """The products in whose layouts tiles are loaded and stored, beside that of rows alone."""
     columns = {Use.A: False, Use.B: False, Use.ACCUMULATOR: False}
     for call in calls_of(kernel.body, {"wmma::load_matrix_sync", "wmma::store_matrix_sync"}):
@@ -279,7 +265,7 @@ def _layouts_of_tiles(kernel: Kernel) -> Iterator[str]:
 
 
 def _leading_dimensions(
-    kernel: Kernel, roles: Mapping[str, str], shapes: Mapping[str, tuple[str, str]]
+    kernel: tree.Kernel, roles: Mapping[str, str], shapes: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
     """What lda, ldb and their kind are: the elements from one row, or column, to the next.
 
@@ -302,7 +288,7 @@ def _leading_dimensions(
     return found
 
 
-def _sides(kernel: Kernel) -> dict[str, list[str]]:
+def _sides(kernel: tree.Kernel) -> dict[str, list[str]]:
     """The parameters that are sides of matrices by their names: those that are M, N and K."""
     found: dict[str, list[str]] = {"M": [], "N": [], "K": []}
     for name in _sizes(kernel):
@@ -313,12 +299,12 @@ def _sides(kernel: Kernel) -> dict[str, list[str]]:
     return found
 
 
-def _sides_that_follow(kernel: Kernel) -> dict[str, str]:
+def _sides_that_follow(kernel: tree.Kernel) -> dict[str, str]:
     """Sides that are known before: numBRows is what numAColumns is."""
     return {name: names[0] for names in _sides(kernel).values() for name in names[1:]}
 
 
-def _factors(kernel: Kernel, task: Task) -> Iterator[tuple[str, str]]:
+def _factors(kernel: tree.Kernel, task: Task) -> Iterator[tuple[str, str]]:
     """The roles of alpha and beta, with which a product is alpha A B + beta C; or a task's own."""
     floats = [one.name for one in kernel.parameters
               if isinstance(one.ctype, Scalar) and one.ctype.is_float]  # fmt: skip
@@ -328,7 +314,7 @@ def _factors(kernel: Kernel, task: Task) -> Iterator[tuple[str, str]]:
         yield from ((one.lower(), one) for one in floats if one.lower() in FACTORS)
 
 
-def _arrays_of_blas(kernel: Kernel) -> list[str] | None:
+def _arrays_of_blas(kernel: tree.Kernel) -> list[str] | None:
     """A, B, the result and C of D = alpha A B + beta C; else None."""
     if BETA not in dict(_factors(kernel, TASKS[PRODUCT])):
         return None
@@ -340,7 +326,7 @@ def _arrays_of_blas(kernel: Kernel) -> list[str] | None:
     return [read[0].name, read[1].name, results[0].name, read[2].name] if is_such else None
 
 
-def _product_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
+def _product_sizes(kernel: tree.Kernel) -> tuple[str, str, str] | None:
     """What M, N and K are, of the whole parameters and the macros; None where nothing is."""
     strides = find_strides(kernel)
     names = [name for name in _sizes(kernel)
@@ -376,7 +362,7 @@ def _product_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
     return _tile_sizes(kernel) if square is None else (square, square, square)
 
 
-def _tile_sizes(kernel: Kernel) -> tuple[str, str, str] | None:
+def _tile_sizes(kernel: tree.Kernel) -> tuple[str, str, str] | None:
     """The sizes of the tile that a warp multiplies in one call; None where none does."""
     for call in calls_of(kernel.body, FRAGMENT_FUNCTIONS):
         fragment = parse_fragment(call.texts[0])
@@ -390,7 +376,7 @@ def _of(macros: Mapping[str, int], name: str) -> str:
     return name if name in macros else ""
 
 
-def _multiplies(kernel: Kernel) -> bool:
+def _multiplies(kernel: tree.Kernel) -> bool:
     """Whether a kernel adds up products in a loop, and its name is no other operation's."""
     if PRODUCT_NAME.search(kernel.name) or calls(kernel.body, FRAGMENT_FUNCTIONS):
         return True
@@ -399,51 +385,51 @@ def _multiplies(kernel: Kernel) -> bool:
     return any(
         any(_is_product(term) for term in _terms_added(expression))
         for loop in walk(kernel.body)
-        if isinstance(loop, Loop)
+        if isinstance(loop, tree.Loop)
         for expression in expressions_within(loop.body)
-        if isinstance(expression, Assign)
+        if isinstance(expression, tree.Assign)
     )
 
 
-def _terms_added(assignment: Assign) -> Iterator[Expression]:
+def _terms_added(assignment: tree.Assign) -> Iterator[tree.Expression]:
     """What an assignment adds to something, term by term."""
     value = strip_casts(assignment.value)
     if assignment.operator == "+" or (not assignment.operator and _is_sum(value)):
         yield from _terms(value)
 
 
-def _terms(expression: Expression) -> Iterator[Expression]:
+def _terms(expression: tree.Expression) -> Iterator[tree.Expression]:
     expression = strip_casts(expression)
-    if isinstance(expression, Binary) and expression.operator == "+":
+    if isinstance(expression, tree.Binary) and expression.operator == "+":
         yield from _terms(expression.left)
         yield from _terms(expression.right)
     else:
         yield expression
 
 
-def _is_sum(expression: Expression) -> bool:
-    return isinstance(expression, Binary) and expression.operator == "+"
+def _is_sum(expression: tree.Expression) -> bool:
+    return isinstance(expression, tree.Binary) and expression.operator == "+"
 
 
-def _is_product(expression: Expression) -> bool:
+def _is_product(expression: tree.Expression) -> bool:
     """Whether it multiplies two floats, or what two arrays hold: no index, square or average."""
-    if not isinstance(expression, Binary) or expression.operator != "*":
+    if not isinstance(expression, tree.Binary) or expression.operator != "*":
         return False
     factors = (strip_casts(expression.left), strip_casts(expression.right))
     for one, other in (factors, factors[::-1]):
-        if isinstance(one, Literal):
+        if isinstance(one, tree.Literal):
             return _is_product(other)
-    if any(isinstance(one, Binary) and one.operator in "+-" for one in factors):
+    if any(isinstance(one, tree.Binary) and one.operator in "+-" for one in factors):
         return False
-    loaded = [isinstance(one, Load) and not in_register(one.lvalue) for one in factors]
+    loaded = [isinstance(one, tree.Load) and not in_register(one.lvalue) for one in factors]
     variables = [one.lvalue.variable for one in factors
-                 if isinstance(one, Load) and isinstance(one.lvalue, Name)]  # fmt: skip
+                 if isinstance(one, tree.Load) and isinstance(one.lvalue, tree.Name)]  # fmt: skip
     is_square = len(variables) > len(set(variables))
     is_float = isinstance(expression.ctype, Scalar) and expression.ctype.is_float
     return not is_square and (is_float or all(loaded))
 
 
-def _product_of_structs(kernel: Kernel) -> Shape | None:
+def _product_of_structs(kernel: tree.Kernel) -> Shape | None:
     """The arguments of a product of matrices that are structs with a width, a height and cells."""
     pointers = [one.name for one in kernel.parameters if isinstance(one.ctype, Pointer)]
     owners = [name.rpartition(".")[0] for name in pointers]
@@ -472,7 +458,7 @@ def _product_of_structs(kernel: Kernel) -> Shape | None:
     )
 
 
-def _transposition(kernel: Kernel) -> Shape | None:
+def _transposition(kernel: tree.Kernel) -> Shape | None:
     """The arguments of a transposition, if the kernel's name and parameters are one's."""
     arrays, sizes = _arrays(kernel, 1), _sizes(kernel)
     if arrays is None or not 0 < len(sizes) < 3 or "transpos" not in kernel.name.lower():
@@ -491,7 +477,7 @@ def _transposition(kernel: Kernel) -> Shape | None:
 
 
 def arguments_of(
-    kernel: Kernel,
+    kernel: tree.Kernel,
     shapes: Mapping[str, tuple[str, str]],
     sizes: Collection[str],
     results: Collection[str],
@@ -539,14 +525,14 @@ def in_vectors(ctype: Pointer, cells: str) -> str:
     return f"({cells} + {length - 1}) / {length}"
 
 
-def atomic_parameters(kernel: Kernel) -> set[str]:
+def atomic_parameters(kernel: tree.Kernel) -> set[str]:
     """The arrays that atomics change: counters, sums and locks, which begin with 0.
 
     All of whole numbers where a pointer was copied, as a function's parameter is.
     """
     targets = [root_variable(one.arguments[0]) for one in calls_of(kernel.body, ATOMIC_FUNCTIONS)]
     found = {target.name for target in targets if target is not None}
-    if any(target is None or target.space is MemorySpace.REGISTER for target in targets):
+    if any(target is None or target.space is tree.MemorySpace.REGISTER for target in targets):
         found |= {
             one.name
             for one in kernel.parameters
@@ -555,7 +541,7 @@ def atomic_parameters(kernel: Kernel) -> set[str]:
     return found
 
 
-def byte_pitches(kernel: Kernel) -> set[str]:
+def byte_pitches(kernel: tree.Kernel) -> set[str]:
     """The parameters that say how many bytes lie between two rows, as cudaMallocPitch finds it.
 
     They multiply what is added to a pointer that was cast to bytes.
@@ -563,13 +549,13 @@ def byte_pitches(kernel: Kernel) -> set[str]:
     return {
         name
         for one in expressions_within(kernel.body)
-        if isinstance(one, Binary) and one.operator == "+" and _is_of_bytes(one)
+        if isinstance(one, tree.Binary) and one.operator == "+" and _is_of_bytes(one)
         for name in _factors_of(one.right)
         if PITCH_NAME.search(name)
     }
 
 
-def _is_of_bytes(pointer: Binary) -> bool:
+def _is_of_bytes(pointer: tree.Binary) -> bool:
     """Whether bytes are added to a pointer to something larger."""
     before = strip_casts(pointer.left).ctype
     return (
@@ -580,17 +566,20 @@ def _is_of_bytes(pointer: Binary) -> bool:
     )
 
 
-def _factors_of(offset: Expression) -> Iterator[str]:
+def _factors_of(offset: tree.Expression) -> Iterator[str]:
     """The whole parameters that are a factor of a product in an offset."""
     for product in subexpressions(offset):
-        if isinstance(product, Binary) and product.operator == "*":
+        if isinstance(product, tree.Binary) and product.operator == "*":
             for side in (product.left, product.right):
                 for one in subexpressions(strip_casts(side)):
-                    if isinstance(one, Name) and one.variable.space is MemorySpace.PARAMETER:
+                    if (
+                        isinstance(one, tree.Name)
+                        and one.variable.space is tree.MemorySpace.PARAMETER
+                    ):
                         yield one.variable.name
 
 
-def _added_to(kernel: Kernel) -> set[str]:
+def _added_to(kernel: tree.Kernel) -> set[str]:
     """The parameters that are read, or added to in memory: what they hold before matters.
 
     All of them where a pointer that was computed is read through.
@@ -598,16 +587,16 @@ def _added_to(kernel: Kernel) -> set[str]:
     found = atomic_parameters(kernel)
     for one in expressions_within(kernel.body):
         match one:
-            case Load(lvalue=lvalue) if not in_register(lvalue):
-                target: Expression = lvalue
-            case Assign(lvalue=lvalue, operator=operator) if operator:
+            case tree.Load(lvalue=lvalue) if not in_register(lvalue):
+                target: tree.Expression = lvalue
+            case tree.Assign(lvalue=lvalue, operator=operator) if operator:
                 target = lvalue
-            case Call(function="wmma::load_matrix_sync", arguments=(_, address, _)):
+            case tree.Call(function="wmma::load_matrix_sync", arguments=(_, address, _)):
                 target = address
             case _:
                 continue
         variable = root_variable(target)
-        if variable is not None and variable.space is MemorySpace.PARAMETER:
+        if variable is not None and variable.space is tree.MemorySpace.PARAMETER:
             found.add(variable.name)
         elif variable is None or isinstance(variable.ctype, Pointer):
             found |= {parameter.name for parameter in kernel.parameters}

@@ -11,23 +11,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from simulator.language import tree
 from simulator.language.ctype import ArrayOf, Pointer
 from simulator.language.functions import ATOMIC_FUNCTIONS
-from simulator.language.tree import (
-    Assign,
-    Call,
-    Declare,
-    Dereference,
-    Expression,
-    Increment,
-    Index,
-    Inlined,
-    Kernel,
-    Load,
-    Loop,
-    Name,
-    Variable,
-)
 from simulator.language.visit import (
     expressions_of,
     expressions_within,
@@ -46,7 +32,7 @@ from simulator.verdict.parameters import is_whole
 READ_RACES = (HazardKind.READ_AFTER_WRITE, HazardKind.WRITE_AFTER_READ)
 
 # What a value comes from: a variable itself, or what the memory holds that it points to.
-Origin = tuple[Variable, bool]
+Origin = tuple[tree.Variable, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,26 +81,26 @@ class Places:
                        for name in one.arrays} - {source})  # fmt: skip
 
 
-def find_places(kernel: Kernel) -> Places:
+def find_places(kernel: tree.Kernel) -> Places:
     """What picks the cells of a kernel's accesses, as far as values flow through its variables."""
     origins = _origins(kernel)
     whole = {one for one in kernel.parameters
              if isinstance(one.ctype, Pointer) and is_whole(one.ctype.target)}  # fmt: skip
 
-    def sources(expressions: Iterable[Expression]) -> frozenset[str]:
+    def sources(expressions: Iterable[tree.Expression]) -> frozenset[str]:
         reached = sources_of(origins, (one for each in expressions for one in _values(each)))
         return frozenset(one.name for one, is_held in reached if is_held and one in whole)
 
     accesses: list[Place] = []
     bounds = frozenset[str]()
     for statement in walk(kernel.body):
-        if isinstance(statement, Loop) and statement.condition is not None:
+        if isinstance(statement, tree.Loop) and statement.condition is not None:
             bounds |= sources([statement.condition])
         for root in expressions_of(statement):
             for one in subexpressions(root):
-                if not isinstance(one, Index | Dereference):
+                if not isinstance(one, tree.Index | tree.Dereference):
                     continue
-                inside = (one.base, one.index) if isinstance(one, Index) else (one.pointer,)
+                inside = (one.base, one.index) if isinstance(one, tree.Index) else (one.pointer,)
                 if picked := sources(inside):
                     reached = sources_of(origins, _values(inside[0]))
                     arrays = frozenset(of.name for of, _ in reached if _is_array(of))
@@ -122,30 +108,30 @@ def find_places(kernel: Kernel) -> Places:
     return Places(tuple(accesses), bounds)
 
 
-def lines_of_accesses(kernel: Kernel, arrays: Collection[str]) -> list[int]:
+def lines_of_accesses(kernel: tree.Kernel, arrays: Collection[str]) -> list[int]:
     """The lines that read or write the arrays of parameters, by their names."""
     origins = _origins(kernel)
     found: set[int] = set()
     for one in expressions_within(kernel.body):
-        if isinstance(one, Index | Dereference):
-            base = one.base if isinstance(one, Index) else one.pointer
+        if isinstance(one, tree.Index | tree.Dereference):
+            base = one.base if isinstance(one, tree.Index) else one.pointer
             if any(of.name in arrays for of, _ in sources_of(origins, _values(base))):
                 found.add(one.span.line)
     return sorted(found)
 
 
-def _origins(kernel: Kernel) -> dict[Origin, set[Origin]]:
+def _origins(kernel: tree.Kernel) -> dict[Origin, set[Origin]]:
     """What each variable, and the memory that it points to, gets its values from."""
     found: defaultdict[Origin, set[Origin]] = defaultdict(set)
 
-    def note(target: Variable, is_held: bool, values: Iterable[Expression]) -> None:
+    def note(target: tree.Variable, is_held: bool, values: Iterable[tree.Expression]) -> None:
         of = {one for value in values for one in _values(value)}
         found[target, is_held] |= of
         if not is_held and _is_array(target):  # a copy of a pointer: it points to what that does
             found[target, True] |= {(one, True) for one, held in of if not held and _is_array(one)}
 
     for statement in walk(kernel.body):
-        if isinstance(statement, Declare):
+        if isinstance(statement, tree.Declare):
             cells, value = statement.cells or (), statement.value
             note(statement.variable, bool(cells), cells if value is None else (value,))
         for root in expressions_of(statement):
@@ -158,33 +144,35 @@ def _origins(kernel: Kernel) -> dict[Origin, set[Origin]]:
     return found
 
 
-def _stores(one: Expression) -> Iterator[tuple[Expression, tuple[Expression, ...]]]:
+def _stores(one: tree.Expression) -> Iterator[tuple[tree.Expression, tuple[tree.Expression, ...]]]:
     """What an expression itself stores to, and the values that this gets."""
-    if isinstance(one, Assign):
+    if isinstance(one, tree.Assign):
         yield one.lvalue, (one.value,)
-    elif isinstance(one, Increment):
+    elif isinstance(one, tree.Increment):
         yield one.lvalue, ()
-    elif isinstance(one, Call) and one.function in ATOMIC_FUNCTIONS:
-        yield Dereference(one.ctype, one.span, one.arguments[0]), one.arguments[1:]
+    elif isinstance(one, tree.Call) and one.function in ATOMIC_FUNCTIONS:
+        yield tree.Dereference(one.ctype, one.span, one.arguments[0]), one.arguments[1:]
 
 
-def _values(expression: Expression) -> Iterator[Origin]:
+def _values(expression: tree.Expression) -> Iterator[Origin]:
     """What the value of an expression comes from, without what comes before it."""
     for one in subexpressions(expression):
-        read: Expression | None = None
+        read: tree.Expression | None = None
         match one:
-            case Name(variable=variable):
+            case tree.Name(variable=variable):
                 yield variable, False
-            case Inlined() if one.function.result is not None:
+            case tree.Inlined() if one.function.result is not None:
                 yield one.function.result, False
-            case Load(lvalue=lvalue) | Increment(lvalue=lvalue) if not in_register(lvalue):
+            case tree.Load(lvalue=lvalue) | tree.Increment(lvalue=lvalue) if not in_register(
+                lvalue
+            ):
                 read = lvalue
-            case Call(function=name, arguments=(first, *_)) if name in ATOMIC_FUNCTIONS:
+            case tree.Call(function=name, arguments=(first, *_)) if name in ATOMIC_FUNCTIONS:
                 read = first
         held = root_variable(read) if read is not None else None
         if held is not None:
             yield held, True
 
 
-def _is_array(variable: Variable) -> bool:
+def _is_array(variable: tree.Variable) -> bool:
     return isinstance(variable.ctype, Pointer | ArrayOf)

@@ -13,26 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from simulator.language import tree
 from simulator.language.ctype import Scalar
 from simulator.language.errors import Fix, LaunchError, SourceError, Span
-from simulator.language.tree import (
-    Assign,
-    Binary,
-    Builtin,
-    Declare,
-    Evaluate,
-    Expression,
-    If,
-    Increment,
-    Index,
-    Kernel,
-    Literal,
-    Load,
-    Loop,
-    MemorySpace,
-    Statement,
-    Switch,
-)
 from simulator.language.tree import Sequence as Statements
 from simulator.language.visit import (
     expressions_of,
@@ -68,7 +51,7 @@ class Repair:
 
 
 def repairs(
-    kernel: Kernel, form: LaunchForm, hazards: Sequence[Hazard], is_ragged: bool
+    kernel: tree.Kernel, form: LaunchForm, hazards: Sequence[Hazard], is_ragged: bool
 ) -> Iterator[Repair]:
     """Changes that may mend a kernel with some hazards, the likeliest first.
 
@@ -130,7 +113,7 @@ def first_that_mends(changes: Iterator[Repair], mends: Callable[[Repair], bool])
     return None
 
 
-def rounded_down(kernel: Kernel, form: LaunchForm) -> list[tuple[int, str]]:
+def rounded_down(kernel: tree.Kernel, form: LaunchForm) -> list[tuple[int, str]]:
     """The quotients of sizes that a kernel rounds down, by line and text."""
     found = (fix.span for one in _Text(kernel, form).rounded_up() for fix in one.fixes)
     return [(span.line, text_at(kernel, span)) for span in found]
@@ -139,7 +122,7 @@ def rounded_down(kernel: Kernel, form: LaunchForm) -> list[tuple[int, str]]:
 class _Text:
     """A kernel's source, and the changes of it."""
 
-    def __init__(self, kernel: Kernel, form: LaunchForm) -> None:
+    def __init__(self, kernel: tree.Kernel, form: LaunchForm) -> None:
         self._kernel = kernel
         self._lines = kernel.text.split("\n")
         self._form = form
@@ -153,12 +136,12 @@ class _Text:
     def _text(self, span: Span) -> str:
         return text_at(self._kernel, span)
 
-    def _expressions(self) -> tuple[Expression, ...]:
+    def _expressions(self) -> tuple[tree.Expression, ...]:
         return expressions_within(self._kernel.body)
 
-    def _binaries(self, *operators: str) -> Iterator[Binary]:
+    def _binaries(self, *operators: str) -> Iterator[tree.Binary]:
         for one in self._expressions():
-            if isinstance(one, Binary) and one.operator in operators:
+            if isinstance(one, tree.Binary) and one.operator in operators:
                 yield one
 
     # Races ----------------------------------------------------------------------------------------
@@ -167,19 +150,19 @@ class _Text:
         """An atomic where threads add to one cell."""
         lines = {race.lines[0] for race in races if len(set(race.lines)) == 1}
         for statement in walk(self._kernel.body):
-            if not isinstance(statement, Evaluate) or statement.span.line not in lines:
+            if not isinstance(statement, tree.Evaluate) or statement.span.line not in lines:
                 continue
             one = strip_casts(statement.expression)
             amount = ""
-            if isinstance(one, Increment):
+            if isinstance(one, tree.Increment):
                 amount, target = "1", one.lvalue
-            elif isinstance(one, Assign) and one.operator == "+":
+            elif isinstance(one, tree.Assign) and one.operator == "+":
                 amount, target = self._text(one.value.span), one.lvalue
-            elif isinstance(one, Assign) and one.operator == "":
+            elif isinstance(one, tree.Assign) and one.operator == "":
                 value = strip_casts(one.value)
                 target = one.lvalue
                 place = self._text(target.span)
-                if isinstance(value, Binary) and value.operator == "+" and place:
+                if isinstance(value, tree.Binary) and value.operator == "+" and place:
                     sides = [self._text(side.span) for side in (value.left, value.right)]
                     amount = next((other for side, other in (sides, sides[::-1])
                                    if side == place), "")  # fmt: skip
@@ -192,7 +175,7 @@ class _Text:
 
     def barriers(self, race: Hazard) -> Iterator[Repair]:
         """A barrier between two accesses of a race in shared memory."""
-        if race.space is not MemorySpace.SHARED or race.example.other_thread is None:
+        if race.space is not tree.MemorySpace.SHARED or race.example.other_thread is None:
             return
         example = race.example
         block = self._block()
@@ -219,10 +202,12 @@ class _Text:
             return
         for sequence, in_branch in _sequences(self._kernel.body, False):
             for place in () if in_branch else sequence:
-                if not isinstance(place, Declare):
+                if not isinstance(place, tree.Declare):
                     yield from self._barrier_after(place, "__syncthreads", None)
 
-    def _barrier_after(self, place: Statement, call: str, race: Hazard | None) -> Iterator[Repair]:
+    def _barrier_after(
+        self, place: tree.Statement, call: str, race: Hazard | None
+    ) -> Iterator[Repair]:
         line = place.span.end_line
         if line > len(self._lines):
             return
@@ -230,7 +215,7 @@ class _Text:
         first = self._lines[place.span.line - 1]
         indent = first[: len(first) - len(first.lstrip())]
         end = len(whole.encode()) + 1
-        is_loop = isinstance(place, Loop)
+        is_loop = isinstance(place, tree.Loop)
         lines = (race.lines[0], race.lines[-1]) if race is not None else None
         yield Repair(
             *changes.add_barrier(call, place.span.line if is_loop else line, is_loop, lines),
@@ -246,7 +231,7 @@ class _Text:
         """A value for a variable that has none."""
         names = {one.array for one in hazards if one.kind is HazardKind.UNINITIALIZED_READ}
         for statement in walk(self._kernel.body):
-            if not isinstance(statement, Declare) or statement.value is not None:
+            if not isinstance(statement, tree.Declare) or statement.value is not None:
                 continue
             name = statement.variable.name
             line = self._lines[statement.span.line - 1]
@@ -287,7 +272,7 @@ class _Text:
                 yield self._guard(one, was, f"{sides[0]} {one.operator} {sides[1]}")
             yield self._guard(one, was, f"{left} {COMPARISONS[one.operator]} {right}")
 
-    def _guard(self, one: Binary, was: str, change: str) -> Repair:
+    def _guard(self, one: tree.Binary, was: str, change: str) -> Repair:
         words = changes.write_guard(change, was, one.span.line)
         return Repair(*words, (Fix(one.span, change),), is_of_guard=True)
 
@@ -308,9 +293,9 @@ class _Text:
 
     def swapped_axes(self) -> Iterator[Repair]:
         """x for y and y for x, in indices of threads and blocks."""
-        places: dict[Span, Builtin] = {}
+        places: dict[Span, tree.Builtin] = {}
         for one in self._expressions():
-            if isinstance(one, Builtin) and self._text(one.span) == f"{one.name}.{one.axis}":
+            if isinstance(one, tree.Builtin) and self._text(one.span) == f"{one.name}.{one.axis}":
                 places[one.span] = one
         lines = sorted({span.line for span in places})
         pairs = [{first, second} for first, second in itertools.pairwise(lines)]
@@ -329,7 +314,7 @@ class _Text:
                 repaired = [name for name in names if any(name in fix.text for fix in fixes)]
                 yield Repair(*changes.swap_axes(repaired, found), fixes)
         for one in self._expressions():
-            if isinstance(one, Builtin) and one.axis in "xy":
+            if isinstance(one, tree.Builtin) and one.axis in "xy":
                 text = self._text(one.span)
                 other = f"{one.name}.{'y' if one.axis == 'x' else 'x'}"
                 if text == f"{one.name}.{one.axis}":
@@ -340,9 +325,11 @@ class _Text:
         """A number of warps that is rounded up."""
         for one in self._binaries("/", ">>"):
             by = strip_casts(one.right)
-            is_warp = isinstance(by, Literal) and by.value == (32 if one.operator == "/" else 5)
+            is_warp = isinstance(by, tree.Literal) and by.value == (
+                32 if one.operator == "/" else 5
+            )
             left = self._text(one.left.span)
-            if is_warp and isinstance(strip_casts(one.left), Builtin) and left:
+            if is_warp and isinstance(strip_casts(one.left), tree.Builtin) and left:
                 change = f"({left} + 31) / 32"
                 words = changes.round_up_warps(change, one.span.line)
                 yield Repair(*words, (Fix(one.span, f"({change})"),))
@@ -357,7 +344,7 @@ class _Text:
                 words = changes.widen(left, right, one.span.line, self._passes_at(one))
                 yield Repair(*words, (Fix(one.span, f"(long long){left} * {right}"),))
 
-    def _passes_at(self, product: Binary) -> tuple[str, int] | None:
+    def _passes_at(self, product: tree.Binary) -> tuple[str, int] | None:
         """A factor, and its first value at which a product is too large for an int, if known."""
         known = known_values(self._kernel, self._form)
         left, right = self._text(product.left.span), self._text(product.right.span)
@@ -382,12 +369,12 @@ class _Text:
             yield Repair(*changes.guard(fixes[0].text.strip(), numbers), tuple(fixes))
 
     def _guarded(
-        self, statement: Statement, one: Expression, lines: set[tuple[int, str | None]]
+        self, statement: tree.Statement, one: tree.Expression, lines: set[tuple[int, str | None]]
     ) -> Fix | None:
-        is_store = isinstance(one, Assign)
-        target = one.lvalue if isinstance(one, Assign | Load) else None
+        is_store = isinstance(one, tree.Assign)
+        target = one.lvalue if isinstance(one, tree.Assign | tree.Load) else None
         target = strip_casts(target) if target is not None else None
-        if not isinstance(target, Index):
+        if not isinstance(target, tree.Index):
             return None
         variable = root_variable(target)
         if variable is None or (target.span.line, variable.name) not in lines:
@@ -397,7 +384,7 @@ class _Text:
         if not condition or not place:
             return None
         if is_store:
-            if not isinstance(statement, Evaluate):
+            if not isinstance(statement, tree.Evaluate):
                 return None
             start = statement.span
             return Fix(
@@ -405,18 +392,18 @@ class _Text:
             )
         return Fix(target.span, f"({condition} ? {place} : 0)")
 
-    def _inside(self, array: str, index: Expression) -> str:
+    def _inside(self, array: str, index: tree.Expression) -> str:
         """The condition for which an index is inside its array; "" where that is not known."""
         rows, columns = self._arrays.get(array, ("", ""))
         index = strip_casts(index)
         if rows == "1":
             whole = self._text(index.span)
             return f"{whole} < {columns}" if whole and columns in self._sizes else ""
-        if not isinstance(index, Binary) or index.operator != "+":
+        if not isinstance(index, tree.Binary) or index.operator != "+":
             return ""
         for product, along in ((index.left, index.right), (index.right, index.left)):
             product = strip_casts(product)
-            if not isinstance(product, Binary) or product.operator != "*":
+            if not isinstance(product, tree.Binary) or product.operator != "*":
                 continue
             for down, size in ((product.left, product.right), (product.right, product.left)):
                 if self._text(size.span) == columns:
@@ -426,14 +413,16 @@ class _Text:
         return ""
 
 
-def _sequences(statement: Statement, in_branch: bool) -> Iterator[tuple[Sequence[Statement], bool]]:
+def _sequences(
+    statement: tree.Statement, in_branch: bool
+) -> Iterator[tuple[Sequence[tree.Statement], bool]]:
     """The sequences of statements, innermost first, and whether a condition is around each."""
-    inside = in_branch or isinstance(statement, If | Switch)
+    inside = in_branch or isinstance(statement, tree.If | tree.Switch)
     for inner in inner_statements(statement):
         yield from _sequences(inner, inside)
     if isinstance(statement, Statements):
         yield statement.statements, in_branch
 
 
-def _covers(statement: Statement, line: int) -> bool:
+def _covers(statement: tree.Statement, line: int) -> bool:
     return statement.span.line <= line <= statement.span.end_line

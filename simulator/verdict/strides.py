@@ -12,28 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from simulator.language import tree
 from simulator.language.ctype import CType, Pointer, Scalar
-from simulator.language.tree import (
-    COMPARISONS,
-    AddressOf,
-    Assign,
-    Binary,
-    Call,
-    Conditional,
-    Declare,
-    Dereference,
-    Expression,
-    If,
-    Increment,
-    Index,
-    Kernel,
-    Literal,
-    Logical,
-    MemorySpace,
-    Name,
-    Unary,
-    Variable,
-)
 from simulator.language.visit import (
     expressions_within,
     operands,
@@ -47,7 +27,7 @@ ROW, MATRIX, BATCH = 1536, 2**16, 2**18  # elements that leave room for all rows
 DIVISIONS = frozenset({"/", "%"})
 BOUNDING = frozenset({"min", "max"})
 
-Term = tuple[Expression, ...]  # its factors
+Term = tuple[tree.Expression, ...]  # its factors
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +38,7 @@ class Stride:
     arrays: frozenset[str]  # the parameters that it leads through
 
 
-def find_strides(kernel: Kernel) -> dict[str, Stride]:
+def find_strides(kernel: tree.Kernel) -> dict[str, Stride]:
     """The strides among a kernel's whole parameters, in their order."""
     reader = _Reader(kernel)
     addresses = [address for one in expressions_within(kernel.body)
@@ -69,7 +49,9 @@ def find_strides(kernel: Kernel) -> dict[str, Stride]:
     rooms: defaultdict[str, list[int]] = defaultdict(list)
     arrays: defaultdict[str, set[str]] = defaultdict(set)
     for terms in addresses:
-        terms = [term for term in terms if isinstance(term[0], Name) or not reader.is_same(term)]
+        terms = [
+            term for term in terms if isinstance(term[0], tree.Name) or not reader.is_same(term)
+        ]
         strides = [[name for one in term for name in reader.parameters(one) if name in names]
                    for term in terms]  # fmt: skip
         used = list(dict.fromkeys(name for each in strides for name in each))
@@ -79,7 +61,7 @@ def find_strides(kernel: Kernel) -> dict[str, Stride]:
             used.reverse()  # x + y * width + z * area: else the widest strides come first
         for name in used:
             arrays[name] |= {one.variable.name for term in terms for one in term
-                             if isinstance(one, Name)}  # fmt: skip
+                             if isinstance(one, tree.Name)}  # fmt: skip
             rooms[name].append(reader.room(beside, len(used) - used.index(name)))
     return {
         name: Stride(max(rooms[name]), frozenset(arrays[name]))
@@ -88,26 +70,28 @@ def find_strides(kernel: Kernel) -> dict[str, Stride]:
     }
 
 
-def find_flags(kernel: Kernel) -> set[str]:
+def find_flags(kernel: tree.Kernel) -> set[str]:
     """The whole parameters that only decide what is done: they are no size."""
     read: defaultdict[str, int] = defaultdict(int)
     decides: defaultdict[str, int] = defaultdict(int)
 
-    def note(condition: Expression) -> None:
+    def note(condition: tree.Expression) -> None:
         variable = read_variable(condition)
         if variable is not None:
             decides[variable.name] += 1
 
     for statement in walk(kernel.body):
-        if isinstance(statement, If):
+        if isinstance(statement, tree.If):
             note(statement.condition)
     for one in expressions_within(kernel.body):
         match one:
-            case Name(variable=variable):
+            case tree.Name(variable=variable):
                 read[variable.name] += 1
-            case Conditional(condition=condition) | Unary(operator="!", operand=condition):
+            case (
+                tree.Conditional(condition=condition) | tree.Unary(operator="!", operand=condition)
+            ):
                 note(condition)
-            case Logical(left=first, right=second):
+            case tree.Logical(left=first, right=second):
                 note(first)
                 note(second)
     return {one.name for one in kernel.parameters
@@ -117,40 +101,44 @@ def find_flags(kernel: Kernel) -> set[str]:
 class _Reader:
     """Reads addresses as sums of products."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._first: dict[Variable, Expression] = {}  # values of variables that keep them
+    def __init__(self, kernel: tree.Kernel) -> None:
+        self._first: dict[tree.Variable, tree.Expression] = {}  # values of variables that keep them
         for statement in walk(kernel.body):
-            if isinstance(statement, Declare) and statement.value is not None:
+            if isinstance(statement, tree.Declare) and statement.value is not None:
                 self._first[statement.variable] = statement.value
         self._parameters = set(kernel.parameters)
-        self._sources: defaultdict[Variable, set[Variable]] = defaultdict(set)
+        self._sources: defaultdict[tree.Variable, set[tree.Variable]] = defaultdict(set)
         for variable, value in self._first.items():
             self._sources[variable] |= set(_read(value))
         for one in expressions_within(kernel.body):
-            if isinstance(one, Assign) and isinstance(one.lvalue, Name):
+            if isinstance(one, tree.Assign) and isinstance(one.lvalue, tree.Name):
                 self._sources[one.lvalue.variable] |= set(_read(one.value))
                 self._first.pop(one.lvalue.variable, None)
-            elif isinstance(one, Increment) and isinstance(one.lvalue, Name):
+            elif isinstance(one, tree.Increment) and isinstance(one.lvalue, tree.Name):
                 self._first.pop(one.lvalue.variable, None)
         # The variables that end loops, guard statements or divide, and what these come from; and
         # those that are compared with a parameter, with a number, or with another of these.
         self.compared, self._bounded = self._compared(kernel)
 
-    def _compared(self, kernel: Kernel) -> tuple[set[Variable], set[Variable]]:
-        compared: list[Variable] = []
-        bounded: set[Variable] = set()
-        sides: list[tuple[set[Variable], set[Variable]]] = []  # and what it is compared with
+    def _compared(self, kernel: tree.Kernel) -> tuple[set[tree.Variable], set[tree.Variable]]:
+        compared: list[tree.Variable] = []
+        bounded: set[tree.Variable] = set()
+        sides: list[
+            tuple[set[tree.Variable], set[tree.Variable]]
+        ] = []  # and what it is compared with
         for one in expressions_within(kernel.body):
             match one:
-                case Binary(operator=operator, left=first, right=second):
-                    if operator in COMPARISONS and _is_whole(first) and _is_whole(second):
+                case tree.Binary(operator=operator, left=first, right=second):
+                    if operator in tree.COMPARISONS and _is_whole(first) and _is_whole(second):
                         one_side, other = set(_read(first)), set(_read(second))
                         compared += [*one_side, *other]
                         sides += [(one_side, sources_of(self._sources, other)),
                                   (other, sources_of(self._sources, one_side))]  # fmt: skip
                     elif operator in DIVISIONS and _is_whole(one):
                         compared += _read(second)
-                case Call(function=name, arguments=values) if name in BOUNDING and _is_whole(one):
+                case tree.Call(function=name, arguments=values) if name in BOUNDING and _is_whole(
+                    one
+                ):
                     compared += [each for value in values for each in _read(value)]
         for _ in sides:  # one that is below a bounded one is bounded
             for side, other in sides:
@@ -160,24 +148,24 @@ class _Reader:
             self._sources, bounded
         ) - self._parameters
 
-    def address(self, expression: Expression) -> list[Term]:
+    def address(self, expression: tree.Expression) -> list[Term]:
         """The terms of an access's address, in global memory; [] where it is none."""
         match expression:
-            case Index(base=base, index=index) if isinstance(base.ctype, Pointer):
+            case tree.Index(base=base, index=index) if isinstance(base.ctype, Pointer):
                 return [*self._terms(base), *self._terms(index)]
-            case Dereference(pointer=pointer):
+            case tree.Dereference(pointer=pointer):
                 return list(self._terms(pointer))
             case _:
                 return []
 
-    def _terms(self, expression: Expression) -> Iterator[Term]:
+    def _terms(self, expression: tree.Expression) -> Iterator[Term]:
         expression = strip_casts(expression)
         variable = read_variable(expression)
         match expression:
-            case Binary(operator="+" | "-", left=first, right=second):
+            case tree.Binary(operator="+" | "-", left=first, right=second):
                 yield from self._terms(first)
                 yield from self._terms(second)
-            case AddressOf(lvalue=Index(base=base, index=index)):
+            case tree.AddressOf(lvalue=tree.Index(base=base, index=index)):
                 yield from self._terms(base)
                 yield from self._terms(index)
             case _ if variable in self._first and self._is_offset(variable):
@@ -185,25 +173,25 @@ class _Reader:
             case _:
                 yield tuple(self._factors(expression))
 
-    def _is_offset(self, variable: Variable) -> bool:
+    def _is_offset(self, variable: tree.Variable) -> bool:
         return isinstance(variable.ctype, Pointer) or variable not in self.compared
 
-    def _factors(self, expression: Expression) -> Iterator[Expression]:
+    def _factors(self, expression: tree.Expression) -> Iterator[tree.Expression]:
         expression = strip_casts(expression)
         variable = read_variable(expression)
-        if isinstance(expression, Binary) and expression.operator == "*":
+        if isinstance(expression, tree.Binary) and expression.operator == "*":
             yield from self._factors(expression.left)
             yield from self._factors(expression.right)
         elif variable is not None and isinstance(variable.ctype, Pointer):
-            yield Name(variable.ctype, expression.span, variable)
+            yield tree.Name(variable.ctype, expression.span, variable)
         else:
             yield expression
 
-    def parameters(self, factor: Expression) -> Iterator[str]:
+    def parameters(self, factor: tree.Expression) -> Iterator[str]:
         """The parameter that a factor of a product is, or is a literal's part of."""
         factor = strip_casts(factor)
-        if isinstance(factor, Binary) and factor.operator == "/":
-            if isinstance(strip_casts(factor.right), Literal):
+        if isinstance(factor, tree.Binary) and factor.operator == "/":
+            if isinstance(strip_casts(factor.right), tree.Literal):
                 yield from self.parameters(factor.left)
             return
         variable = read_variable(factor)
@@ -214,7 +202,9 @@ class _Reader:
 
     def is_same(self, term: Term) -> bool:
         """Whether a term is the same for all threads: a pointer, a literal, an offset."""
-        return all(isinstance(one, Name | Literal) or set(self.parameters(one)) for one in term)
+        return all(
+            isinstance(one, tree.Name | tree.Literal) or set(self.parameters(one)) for one in term
+        )
 
     def room(self, beside: list[Term], level: int) -> int:
         """The elements that a stride needs at most, as the level-th largest; 0 where it is none.
@@ -232,11 +222,11 @@ class _Reader:
         """Whether a term leads to a row by itself: a product with a parameter."""
         return len(term) > 1 and any(set(self.parameters(one)) for one in term)
 
-    def _is_bounded(self, factor: Expression) -> bool:
+    def _is_bounded(self, factor: tree.Expression) -> bool:
         return any(one in self._bounded for one in _read(factor))
 
 
-def _is_whole(expression: Expression) -> bool:
+def _is_whole(expression: tree.Expression) -> bool:
     return _is_whole_type(strip_casts(expression).ctype)
 
 
@@ -244,13 +234,13 @@ def _is_whole_type(ctype: CType) -> TypeGuard[Scalar]:
     return isinstance(ctype, Scalar) and ctype.dtype.kind in "iub"
 
 
-def _read(expression: Expression) -> Iterator[Variable]:
+def _read(expression: tree.Expression) -> Iterator[tree.Variable]:
     """The variables whose values an expression comes from, without those of memory's cells."""
     match expression:
-        case Name(variable=variable):
-            if variable.space in (MemorySpace.REGISTER, MemorySpace.PARAMETER):
+        case tree.Name(variable=variable):
+            if variable.space in (tree.MemorySpace.REGISTER, tree.MemorySpace.PARAMETER):
                 yield variable
-        case Index() | Dereference():
+        case tree.Index() | tree.Dereference():
             return
         case _:
             for one in operands(expression):
