@@ -214,7 +214,7 @@ NEAR_MISSES = {
     "no end that is not whole": (
         "four_at_once",
         [("if (first + 3 < n)", "if (first < n)")],
-        r"At n = 1021: line 6: .*reads element 1020 of x, an array of 1021",
+        r"At n = 1021: line 6: .*reads elements 1020 to 1023 of x, an array of 1021",
     ),
     "one tile takes no turns": (
         "double_buffer",
