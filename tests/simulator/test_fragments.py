@@ -294,7 +294,7 @@ def test_an_unset_fragment_is_a_hazard() -> None:
 
 def test_a_tile_that_leaves_its_array_is_a_hazard() -> None:
     (message,) = hazards(f"{SUMS} c; wmma::load_matrix_sync(c, x + 64, 16, wmma::mem_row_major);")
-    assert "reads element 256 of x, an array of 256" in message
+    assert "reads elements 256 to 257 of x, an array of 256" in message
 
 
 def test_a_missing_barrier_is_a_race() -> None:
