@@ -106,6 +106,17 @@ def test_a_class_that_asks_for_the_same_has_it_computed_once(counting: Counting)
     assert not answers.knows(counting.double, 22)
 
 
+def test_a_quiet_run_that_takes_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.run.cache.QUIET_SECONDS", 0.05)
+    told: list[object] = []
+    monkeypatch.setattr("ui.run.cache.wait", lambda future, on_stop: told.append(future.result()))
+    answers = Answers(ThreadPoolExecutor(1))
+    assert answers.ask(abs, -1, is_quiet=True) == 1
+    assert told == []
+    answers.ask(time.sleep, 0.3, is_quiet=True)
+    assert told == [None]
+
+
 def test_an_error_that_would_come_again_is_kept_and_another_is_not(counting: Counting) -> None:
     answers = at_once()
     for _ in range(3):

@@ -35,7 +35,7 @@ from ui.run.compute import (
     place,
 )
 from ui.run.executor import executor, lanes
-from ui.run.waiting import wait, wait_quietly
+from ui.run.waiting import QUIET_SECONDS, wait, wait_quietly
 from ui.view.view_url import View
 from ui.web_page.leaving import GRACE_SECONDS, current_session
 
@@ -87,8 +87,8 @@ class Answers:
 
         The arguments are hashable. A script run that another has replaced ends here. With on_stop
         the visitor may stop it, unless others wait for it too. A long one waits for its turn in a
-        lane. A quiet one is soon done: the page stays as it is meanwhile. So it does for what is
-        asked ahead, which whoever waits to see something goes before.
+        lane. A quiet one is usually soon done: the page stays as it is for QUIET_SECONDS. So it
+        always does for what is asked ahead, which whoever waits to see something goes before.
         """
         key = (function, arguments)
         with self._lock:
@@ -103,9 +103,9 @@ class Answers:
                 self._answers.move_to_end(key)
             answer.waiting += 1
         try:
-            if is_quiet or is_ahead:
+            if is_ahead:
                 wait_quietly(answer.future)
-            else:
+            elif not (is_quiet and wait_quietly(answer.future, QUIET_SECONDS)):
                 wait(answer.future, on_stop and functools.partial(self._stop, key, answer, on_stop))
         finally:
             with self._lock:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -24,6 +25,7 @@ from ui.web_page.plain_text import plain_text
 
 POLL_SECONDS = 0.2  # a hundred who wait look five hundred times a second
 SPINNER_SECONDS = 1.0  # from then on the page says how far the job is
+QUIET_SECONDS = 2.0  # from then on it says that there is one that usually is soon done
 
 _numbers = itertools.count()  # of buttons: a script run may wait several times
 _place: ContextVar[Any] = ContextVar("place", default=None)  # of this run of app.py
@@ -74,10 +76,9 @@ def wait(future: Future[Any], on_stop: Callable[[], None] | None = None) -> None
         place.empty()
 
 
-def wait_quietly(future: Future[Any]) -> None:
-    """Wait for a job that is soon done, while the page stays as it is."""
-    while not _is_done(future, SPINNER_SECONDS):
-        pass
+def wait_quietly(future: Future[Any], seconds: float = math.inf) -> bool:
+    """Whether a job is done within some seconds, while the page stays as it is."""
+    return _is_done(future, seconds)
 
 
 def _progress_text(future: Future[Any], seconds: float) -> str:

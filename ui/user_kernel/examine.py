@@ -9,6 +9,7 @@ from simulator.frontend.kernel_name import kernel_names
 from simulator.guard import COMPILING, limited
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.guess import guess_form
+from ui.jobs.job_progress import say
 from ui.jobs.result_cache import result_cache
 from ui.jobs.settings import check_may_write
 from ui.user_kernel.problems import Problem, find_problems
@@ -55,6 +56,7 @@ def examine(text: str, wanted: str) -> Examined:
 
 def suggest_form(text: str, kernel: str) -> LaunchForm:
     """How a kernel that compiles is launched, as far as its text and its runs tell."""
+    say("This shows how it is launched.")
     return guess_form(text, compile_once(text, kernel))
 
 

@@ -82,12 +82,12 @@ def costs(verdict: Verdict) -> str:
     """
     parts, shown_text = [], verdict.next_step
     if verdict.costliest is not None and verdict.costliest.sentence not in shown_text:
-        parts.append(f"<p class='said'>{html.escape(verdict.costliest.sentence)}</p>")
+        parts.append(f"<p class='said'>{_with_code(verdict.costliest.sentence)}</p>")
     if verdict.neighbours:
         parts.append(_neighbours(verdict.neighbours))
     if verdict.occupancy is not None and verdict.occupancy.sentence not in shown_text:
-        parts.append(f"<p class='said'>{html.escape(verdict.occupancy.sentence)}</p>")
-    parts += [f"<p class='said note'>{html.escape(note)}</p>" for note in verdict.notes]
+        parts.append(f"<p class='said'>{_with_code(verdict.occupancy.sentence)}</p>")
+    parts += [f"<p class='said note'>{_with_code(note)}</p>" for note in verdict.notes]
     return f"<div class='measured'>{''.join(parts)}</div>" if parts else ""
 
 
