@@ -187,10 +187,10 @@ def _hoisted(
     before = [number for number in placed.get(None, ()) if number < min(repeated)]
     if before:
         loads = sum(code[number].group in LOADS for number in before)
-        what = f", {loads} of them loads" if loads else ""
+        what = f", {loads} of them loads," if loads else ""
         yield Change(
             ChangeKind.HOISTED, len(before),
-            f"Hoisted: {_instructions(len(before))}{what} moved before the loop, to run once.",
+            f"Hoisted: {_instructions(len(before))}{what} been moved before the loop, to run once.",
         )  # fmt: skip
 
 
@@ -229,7 +229,7 @@ def _local(code: MachineCode, line: int) -> Iterator[Change]:
     if code.spill_stores or code.spill_loads:
         yield Change(
             ChangeKind.SPILLED, len(local),
-            f"Spilled: {what} of local memory, for values that no register was left for.",
+            f"Spilled: {what}, in local memory, of values for which no register was left.",
         )  # fmt: skip
     else:
         yield Change(
@@ -240,4 +240,4 @@ def _local(code: MachineCode, line: int) -> Iterator[Change]:
 
 
 def _instructions(count: int) -> str:
-    return "one of its instructions is" if count == 1 else f"{count} of its instructions are"
+    return "one of its instructions has" if count == 1 else f"{count} of its instructions have"

@@ -33,7 +33,7 @@ def find_toolchain() -> Toolchain:
     raise ToolchainError(
         f"Machine code needs NVIDIA's compiler, but {' and '.join(missing)} "
         f"{'are' if len(missing) > 1 else 'is'} not installed: python -m pip install -r {PACKAGES} "
-        "installs it."
+        f"installs {'them' if len(missing) > 1 else 'it'}."
     )
 
 

@@ -170,8 +170,9 @@ def _add_shapes_options(shapes: argparse.ArgumentParser) -> None:
 def _add_scale_options(scale: argparse.ArgumentParser) -> None:
     _add_size(scale, (16384, 16384, 16384))
     scale.add_argument(
-        "--gpus", default="", metavar="1,2,4", help="how many; default 1, 2, 4 and so on, all there"
-    )
+        "--gpus", default="", metavar="1,2,4",
+        help="how many; default: 1, 2, 4 and so on, up to all GPUs of the host",
+    )  # fmt: skip
     scale.add_argument("--json", action="store_true", help="print one JSON object")
     scale.add_argument(
         "--record", nargs="?", type=Path, const=scale_recorded.FOLDER, metavar="FOLDER",
@@ -194,7 +195,7 @@ def _add_trace(commands: Any) -> argparse.ArgumentParser:
     )  # fmt: skip
     trace.add_argument(
         "--level", type=Level, choices=tuple(Level), default=Level.PHASES,
-        help="read the clock between which statements; default phases",
+        help="between which statements to read the clock; default: phases",
     )  # fmt: skip
     trace.add_argument("--json", action="store_true", help="print one JSON object")
     trace.add_argument("--perfetto", type=Path, metavar="FILE", help="write Chrome's trace format")

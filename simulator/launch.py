@@ -119,14 +119,14 @@ def check(kernel: Kernel, launch: Launch) -> dict[str, Any]:
     A contiguous array is the caller's, not a copy, and must not be written. Raises LaunchError
     for a launch that no GPU accepts, or that the simulator has no memory for.
     """
-    for name, sizes, limits in (
-        ("grid", launch.grid, MAX_GRID),
-        ("block", launch.block, MAX_BLOCK),
+    for name, what, sizes, limits in (
+        ("grid", "blocks", launch.grid, MAX_GRID),
+        ("block", "threads", launch.block, MAX_BLOCK),
     ):
         for axis, size, limit in zip("xyz", sizes, limits, strict=True):
             if not 1 <= size <= limit:
                 raise LaunchError(
-                    f"The {name} has {size} in {axis}; a GPU takes 1 to {limit:,} there."
+                    f"The {name} has {size:,} {what} in {axis}; a GPU allows 1 to {limit:,}."
                 )
     if launch.threads > MAX_THREADS:
         raise LaunchError(

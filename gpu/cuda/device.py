@@ -128,8 +128,8 @@ def find_missing(probe: Probe) -> Missing | None:
         return Missing(
             "driver",
             "an NVIDIA driver",
-            "No NVIDIA driver was found on this machine. It comes with an NVIDIA GPU's driver "
-            f"package ({DRIVERS}); restart the machine afterwards.",
+            "No NVIDIA driver was found on this machine. Install NVIDIA's driver package "
+            f"({DRIVERS}), then restart the machine.",
             driver_command(probe),
         )
     if probe.cupy is None:

@@ -327,7 +327,7 @@ class Calls:
                 span,
             )
         if len(self._running) >= MAX_CALLS:
-            raise SourceError(f"Calls nest more than {MAX_CALLS} deep here.", span)
+            raise SourceError(f"Calls are nested more than {MAX_CALLS} levels deep here.", span)
         if has_child(definition, CursorKind.CUDAGLOBAL_ATTR):
             raise SourceError(
                 f"{name} is a kernel, and a kernel cannot call another one here.", span

@@ -439,7 +439,7 @@ def _headers_note(headers: Sequence[str]) -> str:
         return ""
     return (
         f"Skipped #include of {list_names(headers)}: no file is opened, and what CUDA's own "
-        "headers declare for kernels is there without them."
+        "headers declare for kernels is available without them."
     )
 
 

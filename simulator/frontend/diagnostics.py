@@ -83,7 +83,8 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"read-only|const-qualified", "It is const: leave out const, or store somewhere else."),
         (r"use of overloaded operator", "The operands' types have no such operator."),
         (r"initialization is not supported for __shared__",
-         "Let threads store the first values, and wait with __syncthreads() before they are read."),
+         "Let threads store the initial values, and wait with __syncthreads() before they are "
+         "read."),
         (r"subscripted value is not an array", "Only arrays and pointers take an index."),
     )
 )  # fmt: skip

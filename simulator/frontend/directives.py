@@ -49,7 +49,7 @@ def check_length(text: str) -> None:
         if length > MAX_FILE_BYTES:
             name = file.name or "This code"
             raise SourceError(
-                f"{name} has {length:,} bytes; a file has up to {MAX_FILE_BYTES:,} (256 KB)."
+                f"{name} has {length:,} bytes; a file may be at most {MAX_FILE_BYTES:,} (256 KB)."
             )
 
 
@@ -62,7 +62,8 @@ def check_plain(text: str) -> None:
     length = len(text.encode())
     if length > MAX_BYTES:
         raise SourceError(
-            f"This code has {length:,} bytes with all its files; it may have {MAX_BYTES:,} (1 MB)."
+            f"This code has {length:,} bytes with all its files; at most {MAX_BYTES:,} (1 MB) are "
+            "allowed."
         )
 
 

@@ -126,7 +126,7 @@ class Expressions:
         try:
             if self._depth > MAX_DEPTH:
                 raise SourceError(
-                    "This expression nests too deep; split it into several statements.",
+                    "This expression is nested too deeply; split it into several statements.",
                     span_of(cursor),
                 )
             return self._expression(cursor, span_of(cursor), cursor.kind)

@@ -99,7 +99,7 @@ def lower_global(cursor: Any, span: Span) -> GlobalVariable:
         number = constant(leaf)
         if number is None:
             raise SourceError(
-                f"The first value of {name} must be known to the compiler.", span_of(leaf)
+                f"The initial value of {name} must be known to the compiler.", span_of(leaf)
             )
         data[offset : offset + scalar.size] = _cell(number, scalar).view(np.uint8)
     first = data.view(_dtype(innermost)).reshape(_zeros(array, innermost).shape)
@@ -163,7 +163,7 @@ class FirstValues:
             self._note(cursor if pending is None else next(iter(pending), None), ctype, offset)
         elif pending is None:
             raise SourceError(
-                f"The first values of {self.name} must be in braces.", span_of(cursor)
+                f"The initial values of {self.name} must be in braces.", span_of(cursor)
             )
         else:
             self._consume(deque(pending), ctype, offset)
@@ -174,8 +174,8 @@ class FirstValues:
         self.leaves[offset] = (leaf, scalar)
         if len(self.leaves) > MAX_FIRST_VALUES:
             raise SourceError(
-                f"{self.name} has more than {MAX_FIRST_VALUES:,} first values in the code; set it "
-                "by the launch.",
+                f"{self.name} has more than {MAX_FIRST_VALUES:,} initial values in the code; set "
+                "it by the launch.",
                 span_of(leaf),
             )
 

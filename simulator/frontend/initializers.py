@@ -65,8 +65,8 @@ def fill(lowering: Initialize, target: Place, cursor: Any) -> list[Statement]:
     span = span_of(cursor)
     if cells_of(target.ctype) > MAX_CELLS:
         raise SourceError(
-            f"An array with more than {MAX_CELLS:,} first values is not supported; give them in a "
-            "loop.",
+            f"An array with more than {MAX_CELLS:,} initial values is not supported; give them in "
+            "a loop.",
             span,
         )
     cursor = _without_cleanups(cursor)
@@ -76,7 +76,7 @@ def fill(lowering: Initialize, target: Place, cursor: Any) -> list[Statement]:
     if cursor.kind == CursorKind.CALL_EXPR and not isinstance(target, Record):
         return lowering.construct_elements(target, cursor)
     if cursor.kind != CursorKind.INIT_LIST_EXPR:
-        raise SourceError("An array is given its first values in braces.", span)
+        raise SourceError("An array is given its initial values in braces.", span)
     only = [_without_cleanups(child) for child in cursor.get_children()]
     if len(only) == 1 and only[0].kind == CursorKind.STRING_LITERAL:
         return fill(lowering, target, only[0])

@@ -91,7 +91,9 @@ class Statements:
         try:
             with self._mistakes.noted():
                 if self._depth > MAX_DEPTH:
-                    raise SourceError(f"Statements nest more than {MAX_DEPTH} deep here.", span)
+                    raise SourceError(
+                        f"Statements are nested more than {MAX_DEPTH} levels deep here.", span
+                    )
                 if cursor.kind.is_expression() or cursor.kind == CursorKind.RETURN_STMT:
                     self._mistakes.check_read(cursor)
                 return self._lower(cursor, span)

@@ -21,7 +21,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for names, advice in (
         (r"f?puts|putchar|(?:f|s|sn|v)printf|perror|stderr|stdout|cout|cerr|clog|cin|endl|"
          r"[io]?stream|[io]?stringstream",
-         "a kernel prints with printf alone"),
+         "a kernel can print only with printf"),
         (r"exit|abort|_Exit", "a thread ends with return, and __trap() ends the launch"),
         (r"malloc|free|alloca", "a kernel gets its memory as arrays from the launch"),
         (r"this_(?:cluster|multi_grid)|(?:cluster|multi_grid)_group|cluster_\w+",
@@ -45,12 +45,12 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"w?g?mma\w*|__mma\w*|mma\w*", "for tensor cores write wmma::mma_sync of <mma.h>; newer "
          "instructions are not supported"),
         (r"cuda[A-Z]\w*|checkCuda\w*",
-         "that is host code: give only the kernels, their launch is chosen here"),
+         "that is host code: give only the kernels; their launch is chosen here"),
         (r"(?:cuda|nv)::(?:std::)?(?:atomic_thread_fence|memory_order\w*|thread_scope\w*)", "use "
          "__threadfence(), or __threadfence_block() within a block"),
         (r"(?:cuda|nv)::(?:std::)?atomic(?:_ref|_flag)?(?:_\w+)?", "declare a plain number, and "
-         "use atomicAdd, atomicExch, atomicCAS and their kind on its address, with __threadfence() "
-         "where other memory must be written before"),
+         "use atomicAdd, atomicExch, atomicCAS and similar functions on its address, with "
+         "__threadfence() where other memory must be written before"),
         (r"(?:cuda|nv)::(?:\w+::)*(?:barrier|latch|counting_semaphore|binary_semaphore)", "use "
          "__syncthreads() for the block, or sync() of a group of cooperative_groups"),
         (r"(?:cuda|nv)::(?:\w+::)*(?:pipeline\w*|make_pipeline|memcpy_async|"
@@ -63,7 +63,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "nothing of cuda:: is supported; use CUDA C's own functions and types"),
         (r"(?:std::)?swap", "exchange the two with a third variable"),
         (r"(?:std::)?(?:atomic\w*|memory_order\w*)", "use atomicAdd, atomicExch, atomicCAS and "
-         "their kind on a plain number's address"),
+         "similar functions on a plain number's address"),
         (r"cu(?:Float|Double)?Complex|(?:make_)?cuC\w+|make_cu\w+|cuFloatC\w+|cuDoubleC\w+",
          "it comes with #include <cuComplex.h>, which this code does not have"),
         (r"(?:std::|thrust::)?complex", "use cuFloatComplex of <cuComplex.h>, or float2, with x "
@@ -96,7 +96,7 @@ UNSUPPORTED_NAMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "generators XORWOW (curandState) and Philox (curandStatePhilox4_32_10_t)"),
         (r"time|__globaltimer\w*|__clock\w*", "no time passes in the simulator; clock64() counts "
          "the steps of a thread, and the host times a kernel"),
-        (r"__nv_\w+", "it is internal to the compiler; call sinf, expf and their kind"),
+        (r"__nv_\w+", "it is internal to the compiler; call sinf, expf and similar functions"),
         (r"__cvta_\w+|__is(?:Shared|Global|Local|Constant)",
          "only addresses in shared memory become numbers, by __cvta_generic_to_shared; use the "
          "pointer itself"),
@@ -119,12 +119,13 @@ UNSUPPORTED_KINDS = {
     "StmtExpr": "A block within an expression, ({ … }), is not supported: write a function.",
     "GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
     "INDIRECT_GOTO_STMT": "goto is not supported: write a loop with break, or a function.",
-    "CASE_STMT": "A case deeper within the switch than its own body is not supported: write an if.",
-    "DEFAULT_STMT": "A default deeper within the switch than its own body is not supported: write "
+    "CASE_STMT": "A case label nested in another statement of the switch is not supported: write "
     "an if.",
+    "DEFAULT_STMT": "A default label nested in another statement of the switch is not supported: "
+    "write an if.",
     "LABEL_STMT": "A label is for goto, which is not supported.",
     "CXX_NEW_EXPR": NO_NEW,
-    "STRING_LITERAL": "A string is not supported here: it is for printf, or the first "
+    "STRING_LITERAL": "A string is not supported here: it is for printf, or the initial "
     'values of an array, as in char s[] = "abc".',
     "CXX_DELETE_EXPR": "delete is not supported: a kernel gets its memory as arrays from the "
     "launch.",
@@ -159,7 +160,7 @@ ASSEMBLY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:ld|st)\..*", "read and write memory through a pointer, in CUDA C"),
         (r"@.*|setp.*|selp.*|bra.*", "write an if"),
         (r"shfl.*|vote.*|match.*|redux.*|activemask.*", "write __shfl_sync, __ballot_sync and "
-         "their kind"),
+         "similar functions"),
         (r"(?:atom|red)\..*", "write atomicAdd and similar functions"),
         (r"exit|trap|brkpt", "a thread ends with return, and __trap() ends the launch"),
     )
@@ -170,7 +171,7 @@ def unsupported_instruction(name: str) -> str:
     """A sentence on why an instruction or register of PTX is not supported, and what to write.
 
     >>> unsupported_instruction("shfl.sync.bfly.b32")
-    'shfl.sync.bfly.b32 in inline assembly is not supported: write __shfl_sync, __ballot_sync and their kind.'
+    'shfl.sync.bfly.b32 in inline assembly is not supported: write __shfl_sync, __ballot_sync and similar functions.'
     """  # noqa: E501  # a doctest's result is one line
     advice = next((advice for names, advice in ASSEMBLY if names.fullmatch(name)), None)
     if advice is None:
@@ -211,14 +212,14 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("(?:[Ii]nvalid operands|[Nn]o viable conversion).*'(?:"
          f"{'|'.join(CLASSES)})'",
          f"Numbers of {' and '.join(CLASSES)} are only stored and converted: compute with "
-         f"float(x), and convert a float y back with {CLASSES[0]}(y) and its kind."),
+         f"float(x), and convert a float y back with {CLASSES[0]}(y) or a similar function."),
         (r"undefined template 'nvcuda::wmma::fragment<",
          f"Fragments here are matrix_a and matrix_b of {OPERAND_SHAPES}, with row_major or "
          "col_major after it, and accumulator of float, or of half where A and B are; convert "
          "numbers of other types to one of these."),
         (r"no matching function for call to '(?:mma|(?:load|store)_matrix)_sync'",
-         "The fragments of one mma_sync have the same sizes, its A and B one type, and so have "
-         "its sums: float, or half where A and B are. "
+         "In one mma_sync all fragments have the same sizes, A and B have the same type, and so do "
+         "the two accumulators: float, or half where A and B are half. "
          "load_matrix_sync and store_matrix_sync take a pointer to the fragment's own type ("
          + ", ".join(f"of {name} to {each.ctype}" for name, each in OPERANDS.items() if each.scope)
          + "), the distance between rows or columns, and for an accumulator "
@@ -250,7 +251,7 @@ def unsupported_message(name: str) -> str | None:
     """A sentence on why a name of CUDA's is not supported; None for any other name.
 
     >>> unsupported_message("puts")
-    'puts is not supported: a kernel prints with printf alone.'
+    'puts is not supported: a kernel can print only with printf.'
     >>> unsupported_message("total")
     """
     for names, advice in UNSUPPORTED_NAMES:

@@ -32,10 +32,10 @@ def fragment_values(formatter: ExpressionFormatter, call: Call) -> tuple[str, ..
 def fragment_spoken(formatter: ExpressionFormatter, call: Call) -> tuple[str, ...]:
     """What a thread does by a call, as a sentence's predicate."""
     fragment, name = _fragment(call), _name(formatter, call.arguments[0])
-    tile = f"{fragment.rows} × {fragment.columns} tile"
+    size = f"{fragment.rows} × {fragment.columns}"
     element, lane = _element(formatter, call), formatter.thread % WARP_SIZE
     rows, columns = fragment.positions()
-    place = f"row {rows[lane, 0]} and column {columns[lane, 0]} of the tile"
+    place = f"row {rows[lane, 0]} and column {columns[lane, 0]} of {name}"
     match call.function:
         case "wmma::mma_sync":
             a, b, c = (_name(formatter, argument) for argument in call.arguments[1:])
@@ -45,31 +45,25 @@ def fragment_spoken(formatter: ExpressionFormatter, call: Call) -> tuple[str, ..
             sizes = " by ".join(
                 f"{each.rows} × {each.columns}" for each in (_fragment(call, 1), _fragment(call, 2))
             )
+            onto += " together with its warp"
             return (
-                f"{onto} with its warp, {sizes} on the tensor core: its {name}.x[0], {place}, is "
-                f"now {element}",
-                f"{onto} with its warp, on the tensor core: its {name}.x[0] is now {element}",
-                f"{onto} with its warp",
+                f"{onto}, {sizes} on the tensor core: its {name}.x[0], {place}, is now {element}",
+                f"{onto}, on the tensor core: its {name}.x[0] is now {element}",
+                onto,
             )
         case "wmma::load_matrix_sync":
             cell = _cell(formatter, call)
-            array = _array(formatter, call)
-            return (
-                f"loads a {tile} of {array} into {name} with its warp: its {name}.x[0] is {cell} = "
-                f"{element}, {place}",
-                f"loads a {tile} of {array} into {name} with its warp",
-            )
+            loads = f"loads {size} elements of {_array(formatter, call)} into {name}"
+            loads += " together with its warp"
+            return (f"{loads}: its {name}.x[0] is {cell} = {element}, {place}", loads)
         case "wmma::store_matrix_sync":
             cell = _cell(formatter, call)
-            array = _array(formatter, call)
-            return (
-                f"stores {name}, a {tile}, in {array} with its warp: its {name}.x[0] = {element}, "
-                f"{place}, goes to {cell}",
-                f"stores {name}, a {tile}, in {array} with its warp",
-            )
+            stores = f"stores {name}, {size} elements, in {_array(formatter, call)}"
+            stores += " together with its warp"
+            return (f"{stores}: its {name}.x[0] = {element}, {place}, goes to {cell}", stores)
         case _:
             return (
-                f"sets its {fragment.count} elements of {name}, a {tile}, to {element}",
+                f"sets its {fragment.count} elements of {name}, a {size} tile, to {element}",
                 f"sets its part of {name} to {element}",
             )
 

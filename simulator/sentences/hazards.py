@@ -89,7 +89,9 @@ def fault(found: Fault, lane: int) -> str:
     else:
         declared = format_cell(buffer.name, buffer.shape)
         first, last = offset // size, (offset + found.width - 1) // size
-        elements = f"element {first}" if first == last else f"elements {first} to {last}"
+        elements = f"element {first}"
+        if last > first:
+            elements = f"elements {first} {'to' if last > first + 1 else 'and'} {last}"
         said = (
             f"{does} {elements} of {buffer.name}, an array of {buffer.size // size} "
             f"({buffer.element} {declared}); the access is dropped."

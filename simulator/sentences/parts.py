@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.contraction.rules import product_of
 from simulator.language import tree
-from simulator.language.ctype import Pointer, Void
+from simulator.language.ctype import ArrayOf, Pointer, Void
 from simulator.language.errors import Span
 from simulator.language.visit import expressions_of, in_register, strip_casts, subexpressions
 from simulator.launch import format_cell
@@ -208,7 +208,7 @@ class _PartBuilder:
         text = self._source(access.expression.span)
         value = access.values[self.thread]
         number = format_number(value)
-        name = format_cell(cell.array, cell.index)
+        name = self._name(access, cell)
         address = f"byte {cell.byte} of {cell.array}"
         if cell.in_bounds and cell.bank is not None:
             address += f", bank {cell.bank}"
@@ -227,6 +227,12 @@ class _PartBuilder:
                 case _:
                     assert_never(access.kind)
         return Part(PartKind(access.kind), access.expression.span, text, value, summary, cell)
+
+    def _name(self, access: StepAccess, cell: Cell) -> str:
+        """What the sentences call a cell; a fragment by its own indices."""
+        if access.space is tree.MemorySpace.LOCAL and isinstance(access.expression.ctype, ArrayOf):
+            return self.formatter.lvalue(access.expression).removesuffix(".x")
+        return format_cell(cell.array, cell.index)
 
     def _cell(self, access: StepAccess) -> Cell:
         byte = int(access.offsets[self.thread])

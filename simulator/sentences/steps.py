@@ -90,7 +90,7 @@ def _describe(formatter: ExpressionFormatter, step: Step) -> tuple[str, ...]:
                 return (f"gets registers for the array {variable.name}, which has no values yet",)
             return (f"gets a register for {variable.name}, which has no value yet",)
         case tree.Declare(variable=variable, value=None):
-            return (f"gets registers for {variable.name}, with their first values",)
+            return (f"gets registers for {variable.name}, with their initial values",)
         case tree.Declare(variable=variable, value=value) if value is not None:
             return _describe_register(formatter, variable.name, value)
         case tree.Evaluate(expression=expression):

@@ -14,6 +14,7 @@ from simulator.sentences.hazards import VERBS, barrier_between
 # Sizes --------------------------------------------------------------------------------------------
 
 RAN = "It ran to the end."
+REFERENCE = "The result agrees with "
 NO_TILE = "Not judged, because no GPU accepts such a tile: "
 
 
@@ -52,17 +53,18 @@ def role(name: str, what: str) -> str:
 
 def of_reference(name: str) -> str:
     """What is compared, where a function of the file's host code says what is right."""
-    return f"What {name} computes"
+    return f"{REFERENCE}{name}"
 
 
 def right(title: str) -> str:
     """The results of one size are right."""
-    return f"{title} is right."
+    return f"{title}." if title.startswith(REFERENCE) else f"{title} is right."
 
 
 def right_by_luck(title: str, hazard: str) -> str:
     """The results of one size are right, since an access outside an array was dropped."""
-    return f"{title} is right only because an access was dropped. {hazard[0].upper()}{hazard[1:]}"
+    said = f"{hazard[0].upper()}{hazard[1:]}"
+    return f"{right(title).removesuffix('.')} only because an access was dropped. {said}"
 
 
 def with_fractions(sentence: str) -> str:
@@ -138,14 +140,14 @@ def right_factors(terms: int) -> str:
 # What it costs ------------------------------------------------------------------------------------
 
 MENDS = {
-    "threads": "the threads of its blocks fill it",
-    "blocks": "it holds no more blocks, however small they are; give each more threads",
-    "shared memory": "their shared memory fills it: smaller tiles leave room for more",
-    "registers": "their registers fill it: fewer values per thread leave room for more",
+    "threads": "Their threads fill it.",
+    "blocks": "It can hold no more blocks, however small they are: give each more threads.",
+    "shared memory": "Their shared memory fills it: smaller tiles leave room for more.",
+    "registers": "Their registers fill it: fewer values per thread leave room for more.",
 }
 UNKNOWN = (
-    "registers not counted: only NVIDIA's compiler knows how many the kernel needs, and "
-    "`pip install -r requirements-compiler.txt` adds it"
+    " (Registers are not counted: only NVIDIA's compiler knows how many the kernel needs. `pip "
+    "install -r requirements-compiler.txt` adds it.)"
 )
 COALESCE = "Let neighbouring threads take neighbouring elements."
 
@@ -154,15 +156,15 @@ def occupancy(
     blocks: int, warps: int, warps_at_most: int, limit: str, registers: int | None
 ) -> str:
     """How many blocks a multiprocessor holds at once, and what allows no more."""
-    source = f"with {registers} registers a thread" if registers else UNKNOWN
+    source = f" with {registers} registers a thread" if registers else ""
     return (
         f"A multiprocessor holds {blocks} block{'s' * (blocks != 1)} at once, {warps} of "
-        f"{warps_at_most} warps ({source}): {MENDS[limit]}."
+        f"{warps_at_most} warps{source}. {MENDS[limit]}{'' if registers else UNKNOWN}"
     )
 
 
 def bank_conflicts(kind: AccessKind, line: int, array: str, taken: float, enough: float) -> str:
-    """A line that takes more wavefronts a request than would do."""
+    """A line that takes more wavefronts a request than are enough."""
     return (
         f"Line {line} {VERBS[kind]} {array} with bank conflicts: {taken:g} wavefronts a request "
         f"where {enough:g} would be enough."
@@ -172,12 +174,12 @@ def bank_conflicts(kind: AccessKind, line: int, array: str, taken: float, enough
 def scattered(
     kind: AccessKind, line: int, array: str, stride: int, taken: float, enough: float
 ) -> str:
-    """A line that takes more sectors a request than would do; 0 bytes for no stride."""
-    apart = f", {stride:,} bytes apart in neighbouring threads" if stride else ""
-    return (
-        f"Line {line} {VERBS[kind]} {array}{apart}: {taken:g} sectors a request, where {enough:g} "
-        "would be enough."
-    )
+    """A line that takes more sectors a request than are enough; 0 bytes for no stride."""
+    does = f"Line {line} {VERBS[kind]} {array}"
+    if stride:
+        verb = VERBS[kind].removesuffix("s")
+        does = f"On line {line} neighbouring threads {verb} {array} {stride:,} bytes apart"
+    return f"{does}: {taken:g} sectors a request where {enough:g} would be enough."
 
 
 def pad(array: str) -> str:
@@ -273,10 +275,7 @@ NEXT_STEPS: Mapping[HazardKind, str] = {
     HazardKind.UNINITIALIZED_READ: "Set a value before it is read",
 }
 GUARD_EDGE = "Guard the edge, where the tile does not divide the size"
-SEPARATE_BLOCKS = (
-    "Blocks run in no fixed order: let them write to another array, or do the next step in a "
-    "second launch"
-)
+SEPARATE_BLOCKS = "Let the blocks write to another array, or do the next step in a second launch"
 
 
 def put_barrier(first: int, second: int, within_warp: bool) -> str:
@@ -284,7 +283,7 @@ def put_barrier(first: int, second: int, within_warp: bool) -> str:
     barrier = barrier_between(within_warp)
     if first != second:
         return f"Put a {barrier} between lines {first} and {second}"
-    return f"Put a {barrier} between the two accesses of line {first}"
+    return f"Put a {barrier} between the two accesses on line {first}"
 
 
 def hazard(advice: str, message: str, found: Mapping[str, int]) -> str:

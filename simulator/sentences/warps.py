@@ -19,12 +19,12 @@ def counted(clauses: list[str]) -> list[str]:
     """Clauses, each once, those that come several times with how often that is.
 
     >>> counted(["reads A: 8 sectors", "reads A: 8 sectors", "reads B: 1 sector"])
-    ['reads A 2 times: 8 sectors', 'reads B: 1 sector']
+    ['reads A 2 times: 8 sectors each time', 'reads B: 1 sector']
     """
     found = []
     for clause, count in Counter(clauses).items():
         head, colon, rest = clause.partition(":")
-        found.append(clause if count == 1 else f"{head} {count} times{colon}{rest}")
+        found.append(clause if count == 1 else f"{head} {count} times{colon}{rest} each time")
     return found
 
 

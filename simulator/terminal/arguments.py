@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,10 +48,7 @@ def build_arguments(kernel: Kernel, options: argparse.Namespace) -> dict[str, An
     if len(texts) != len(names):
         missing = [name for name in names if name not in values]
     if len(texts) != len(missing):
-        raise UsageError(
-            f"Kernel {kernel.name} needs {len(missing)} arguments ({list_names(missing)}); "
-            f"{len(texts)} {'is' if len(texts) == 1 else 'are'} given."
-        )
+        raise UsageError(wrong_count(kernel.name, missing, len(texts)))
     random = np.random.default_rng(max(0, options.seed))
     structs = {
         parameter.name: parameter.ctype.target
@@ -119,6 +116,14 @@ def random_numbers(
         return random.integers(0, 2, shape).astype(dtype)
     low = 0 if dtype.kind == "u" else -100
     return random.integers(low, 101, shape, dtype=dtype)
+
+
+def wrong_count(kernel: str, needed: Sequence[str], given: int) -> str:
+    """A sentence on a kernel that is given more or fewer arguments than it needs."""
+    return (
+        f"Kernel {kernel} needs {len(needed)} argument{'s' * (len(needed) != 1)} "
+        f"({list_names(needed)}); {given} {'is' if given == 1 else 'are'} given."
+    )
 
 
 def parse_array(

@@ -180,7 +180,8 @@ def read_source(path: Path) -> str:
         check_is_file(path)
         if path.stat().st_size > MAX_FILE_BYTES + len(codecs.BOM_UTF8):
             raise UsageError(
-                f"{path} has {path.stat().st_size:,} bytes; a file has up to {MAX_FILE_BYTES:,}."
+                f"{path} has {path.stat().st_size:,} bytes; a file may be at most "
+                f"{MAX_FILE_BYTES:,}."
             )
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -101,7 +101,8 @@ def report_as_text(kernel: Kernel, report: Report) -> str:
     if not report.hazards:
         found.append("no hazards")
     for hazard in report.hazards:
-        found.append(f"{hazard.kind} ({hazard.count:,} times): {hazard.message}")
+        times = "once" if hazard.count == 1 else f"{hazard.count:,} times"
+        found.append(f"{hazard.kind} ({times}): {hazard.message}")
         if hazard.witness is not None:
             found.append(f"  {hazard.witness.sentence}")
     return "\n".join((*lines, *(with_file_names(one, kernel.text) for one in found)))

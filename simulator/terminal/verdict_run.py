@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from simulator.exercises.check_solution import ExerciseResult, check
 from simulator.exercises.exercise import Exercise, exercises
 from simulator.language.ctype import Pointer
-from simulator.language.errors import LaunchError, list_names
+from simulator.language.errors import LaunchError
 from simulator.language.tree import Kernel
 from simulator.launch import Dim3
-from simulator.terminal.arguments import TYPE_NAMES
+from simulator.terminal.arguments import TYPE_NAMES, wrong_count
 from simulator.terminal.machine_code import registers
 from simulator.terminal.options import ExitCode, UsageError
 from simulator.verdict.form import (
@@ -138,10 +138,7 @@ def _with_arguments(kernel: Kernel, form: LaunchForm, texts: list[str]) -> Launc
         return form
     names = [parameter.name for parameter in kernel.parameters]
     if len(texts) != len(names):
-        raise UsageError(
-            f"Kernel {kernel.name} needs {len(names)} arguments ({list_names(names)}); "
-            f"{len(texts)} {'is' if len(texts) == 1 else 'are'} given."
-        )
+        raise UsageError(wrong_count(kernel.name, names, len(texts)))
     shapes: dict[str, tuple[int, ...]] = {}
     for parameter, text in zip(kernel.parameters, texts, strict=True):
         array = re.fullmatch(rf"(?:{TYPE_NAMES}|struct):([1-9]\d*(?:x[1-9]\d*)*)", text)

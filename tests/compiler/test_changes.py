@@ -106,7 +106,7 @@ def test_what_crosses_a_barrier() -> None:
 @pytest.mark.parametrize(
     ("asked", "kind", "said"),
     [
-        ("launch-bounds", ChangeKind.SPILLED, "for values that no register was left for."),
+        ("launch-bounds", ChangeKind.SPILLED, "values for which no register was left."),
         ("unroll-1", ChangeKind.LOCAL, "no instruction can choose a register that way."),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_recording_is_of_one_kernel_of_its_text() -> None:
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_89"])
 def test_without_the_compiler_others_are_a_sentence(architecture: str) -> None:
     with pytest.raises(
-        ToolchainError, match=r"requirements-compiler.txt installs it\..*not one of"
+        ToolchainError, match=r"requirements-compiler.txt installs them\..*not one of"
     ):
         find_machine_code(USER_KERNEL, None, architecture)
 

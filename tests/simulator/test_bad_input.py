@@ -98,11 +98,11 @@ TEXTS = {
                               "2000000000) ++s; return s; }\nconstexpr int X = f(3);\n"), "onst"),
     "parentheses": (kernel("x[0] = " + "(" * 5000 + "1" + ")" * 5000 + ";"), "120 brackets"),
     "braces": (kernel("{" * 5000 + "}" * 5000), "120 brackets"),
-    "signs": (kernel("x[0] = " + "- " * 1900 + "n;"), "nests too deep"),
-    "a long sum": (kernel("x[0] = n" + " + n" * 900 + ";"), "nests too deep"),
-    "ifs in ifs": (kernel("if (n) " * 300 + ";"), "nest more than 80 deep"),
+    "signs": (kernel("x[0] = " + "- " * 1900 + "n;"), "nested too deeply"),
+    "a long sum": (kernel("x[0] = n" + " + n" * 900 + ";"), "nested too deeply"),
+    "ifs in ifs": (kernel("if (n) " * 300 + ";"), "nested more than 80 levels deep"),
     "stars": ("__global__ void k(float" + "*" * 10000 + " x, int n) {}", "2,000 tokens"),
-    "a megabyte": (kernel("x[0] = n;\n" * 90_000), "bytes; a file has up to 262,144"),
+    "a megabyte": (kernel("x[0] = n;\n" * 90_000), "bytes; a file may be at most 262,144"),
     "a long kernel": (kernel("x[0] = n;\n" * 9_000), "they may have up to 65,536"),
     "a statement too many": (kernel("x+=n;" * 9_000), "30,000 tokens"),
     # What never ends.
@@ -124,7 +124,7 @@ TEXTS = {
     "shared terabytes": (kernel("__shared__ float s[1ll << 40]; s[0] = 1; x[0] = s[0];"),
                          "too much shared data"),
     "local gigabyte": (kernel("float s[1 << 28]; s[0] = 1; x[0] = s[0];"), "32,768 MiB"),
-    "a list of a million": (kernel("float s[1000000] = {1}; x[0] = s[0];"), "4,096 first values"),
+    "a list of a million": (kernel("float s[1000000] = {1}; x[0] = s[0];"), "4,096 initial values"),
 }  # fmt: skip
 
 GOOD = kernel("x[threadIdx.x] = n;")
@@ -132,11 +132,11 @@ LAUNCHES: dict[str, tuple[list[str], list[str], str]] = {
     "grid of two billion": (["--grid", "2147483647", "--block", "1"], ARGUMENTS, "2,147,483,647 b"),
     "grid beyond numbers": (["--grid", "2147483647,65535,65535", "--block", "1024"], ARGUMENTS,
                             "Make the grid smaller."),
-    "grid of none": (["--grid", "1,0", "--block", "1"], ARGUMENTS, "The grid has 0 in y"),
-    "grid below none": (["--grid=-1", "--block", "1"], ARGUMENTS, "The grid has -1 in x"),
-    "grid too high": (["--grid", "1,70000", "--block", "1"], ARGUMENTS, "has 70000 in y"),
+    "grid of none": (["--grid", "1,0", "--block", "1"], ARGUMENTS, "The grid has 0 blocks in y"),
+    "grid below none": (["--grid=-1", "--block", "1"], ARGUMENTS, "The grid has -1 blocks in x"),
+    "grid too high": (["--grid", "1,70000", "--block", "1"], ARGUMENTS, "has 70,000 blocks in y"),
     "block too large": (["--grid", "1", "--block", "32,33"], ARGUMENTS, "1,056 threads"),
-    "block too deep": (["--grid", "1", "--block", "1,1,65"], ARGUMENTS, "The block has 65 in z"),
+    "block too deep": (["--grid", "1", "--block", "1,1,65"], ARGUMENTS, "has 65 threads in z"),
     "shared memory": ([*LAUNCH, "--shared", "300000"], ARGUMENTS, "300,000 bytes of shared memory"),
     "less shared memory than none": ([*LAUNCH, "--shared", "-5"], ARGUMENTS, "give 0 or more"),
     "huge array": (LAUNCH, ["f32:100000x100000", "i32=4"], "38,147 MiB"),
@@ -148,7 +148,7 @@ LAUNCHES: dict[str, tuple[list[str], list[str], str]] = {
     "number for an array": (LAUNCH, ["i32=4", "i32=4"], "give an array"),
     "float for an int": (LAUNCH, ["f32:32", "f32=4"], "is not a value of that type"),
     "too large an int": (LAUNCH, ["f32:32", "i32=4000000000"], "is not a valid i32"),
-    "too few": (LAUNCH, ["f32:32"], "needs 2 arguments (x, n); 1 are given."),
+    "too few": (LAUNCH, ["f32:32"], "needs 2 arguments (x, n); 1 is given."),
     "too many": (LAUNCH, [*ARGUMENTS, "i32=1"], "3 are given."),
 }  # fmt: skip
 

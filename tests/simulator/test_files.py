@@ -163,9 +163,9 @@ def test_limits_of_what_is_included_are_sentences() -> None:
         with_included('#include "a.h"\n', "k.cu", find_in({"a.h": " " * MAX_BYTES}), ())
     with pytest.raises(SourceError, match="more than 100 files"):
         compile_kernel(behind("", {f"{n}.h": "" for n in range(MAX_FILES)}))
-    with pytest.raises(SourceError, match=r"a\.h has 300,001 bytes; a file has up to 262,144"):
+    with pytest.raises(SourceError, match=r"a\.h has 300,001 bytes; a file may be at most 262,144"):
         compile_kernel(behind("", {"a.h": " " * 300_000 + "\n"}))
-    with pytest.raises(SourceError, match=r"with all its files; it may have 1,048,576"):
+    with pytest.raises(SourceError, match=r"with all its files; at most 1,048,576"):
         compile_kernel(behind("", {f"{n}.h": " " * 250_000 + "\n" for n in range(5)}))
 
 

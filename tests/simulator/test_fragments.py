@@ -294,7 +294,7 @@ def test_an_unset_fragment_is_a_hazard() -> None:
 
 def test_a_tile_that_leaves_its_array_is_a_hazard() -> None:
     (message,) = hazards(f"{SUMS} c; wmma::load_matrix_sync(c, x + 64, 16, wmma::mem_row_major);")
-    assert "reads elements 256 to 257 of x, an array of 256" in message
+    assert "reads elements 256 and 257 of x, an array of 256" in message
 
 
 def test_a_missing_barrier_is_a_race() -> None:
@@ -367,18 +367,18 @@ def test_a_fragment_is_among_the_registers_of_each_thread(product: Recording) ->
         ),
         (
             "load_matrix_sync(b", 37,
-            "loads a 16 × 16 tile of Bs into b with its warp: its b.x[0] is "
-            "Bs[97] = {b.x}, row 2 and column 1 of the tile.",
+            "loads 16 × 16 elements of Bs into b together with its warp: its b.x[0] is "
+            "Bs[97] = {b.x}, row 2 and column 1 of b.",
         ),
         (
             "mma_sync(c", 5,
-            "adds a × b to c with its warp, 16 × 16 by 16 × 16 on the tensor core: "
-            "its c.x[0], row 1 and column 2 of the tile, is now {c.x}.",
+            "adds a × b to c together with its warp, 16 × 16 by 16 × 16 on the tensor core: "
+            "its c.x[0], row 1 and column 2 of c, is now {c.x}.",
         ),
         (
             "store_matrix_sync(C", 5,
-            "stores c, a 16 × 16 tile, in C with its warp: its c.x[0] = {c.x}, "
-            "row 1 and column 2 of the tile, goes to C[34].",
+            "stores c, 16 × 16 elements, in C together with its warp: its c.x[0] = {c.x}, "
+            "row 1 and column 2 of c, goes to C[34].",
         ),
     ],
 )  # fmt: skip
@@ -394,7 +394,7 @@ def test_a_step_is_told(product: Recording, line: str, thread: int, said: str) -
 def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
     step = step_of(product, "load_matrix_sync(a")
     said = narrate.warp(product, step, 3)
-    assert said == ("Warp 3, all 32 lanes: reads As 4 times: no conflict, 1 wavefront.",)
+    assert said == ("Warp 3, all 32 lanes: reads As 4 times: no conflict, 1 wavefront each time.",)
 
 
 # Refused -------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ def test_the_four_requests_of_a_tile_are_told_once(product: Recording) -> None:
             f"{OPERAND} a; wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;"
             f"wmma::fragment<wmma::accumulator, 16, 16, 16, half> c; {SUMS} d;"
             "wmma::mma_sync(d, a, b, c);",
-            "and so have its sums",
+            "and so do the two accumulators",
         ),
         ("wmma::fragment<wmma::matrix_a, 16, 16, 16, half> a;", "row_major or col_major"),
         ("wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> a;", "Fragments here"),

@@ -280,7 +280,7 @@ def test_float_arithmetic(case: str) -> None:
     [
         ("x[0] = rec(3);", "recursion"),
         ("x[0] = host(3);", "host"),
-        ('puts("a");', "printf alone"),
+        ('puts("a");', "only with printf"),
         ("asm(\"bar.arrive 0, 64;\");", "not supported"),
         ("k(x);", "Call to global function 'k' not configured"),
         ("long double d = 1;", "long double"),

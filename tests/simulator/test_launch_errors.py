@@ -14,8 +14,8 @@ GOOD: dict[str, Any] = {"x": np.zeros(4, np.float32), "n": 1}
 
 TABLE = {
     "too many threads": ((1, 1, 1), (64, 32, 1), 0, GOOD, "2,048 threads"),
-    "zero dimension": ((1, 0, 1), (1, 1, 1), 0, GOOD, "has 0 in y"),
-    "grid too large": ((1, 70000, 1), (1, 1, 1), 0, GOOD, "has 70000 in y"),
+    "zero dimension": ((1, 0, 1), (1, 1, 1), 0, GOOD, "has 0 blocks in y"),
+    "grid too large": ((1, 70000, 1), (1, 1, 1), 0, GOOD, "has 70,000 blocks in y"),
     "shared memory": ((1, 1, 1), (1, 1, 1), 10**6, GOOD, "1,000,256 bytes of shared memory"),
     "missing": ((1, 1, 1), (1, 1, 1), 0, {"n": 1}, "missing: x"),
     "extra": ((1, 1, 1), (1, 1, 1), 0, GOOD | {"y": 1}, "not among them: y"),

@@ -104,8 +104,8 @@ def test_what_has_no_argument_stays_as_it_is_and_clang_warns() -> None:
         ("printf(p)", "in quotes"),
         ('printf("%f", make_float2(1, 2))', "print the members of this float2"),
         ('S s; printf("%*d", s, 1)', "print the members of this S"),
-        ('fprintf(stderr, "a")', "prints with printf alone"),
-        ('puts("a")', "prints with printf alone"),
+        ('fprintf(stderr, "a")', "can print only with printf"),
+        ('puts("a")', "can print only with printf"),
     ],
 )
 def test_a_format_that_is_not_taken_is_refused(call: str, part: str) -> None:

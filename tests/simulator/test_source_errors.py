@@ -26,7 +26,7 @@ TABLE = {
     "pasted beside an option": ("#define P(a, ...) a##__VA_OPT__(b)\nint i = P(1, 2);", 2, 20,
                                 "__VA_OPT__"),
     "probe": ("#if __has_include(</etc/passwd>)\n#endif", 2, 5, "is not allowed"),
-    "output stream": ('std::cout << "x";', 2, 6, "cout is not supported: a kernel prints with"),
+    "output stream": ('std::cout << "x";', 2, 6, "cout is not supported: a kernel can print"),
     "vector": ("std::vector<float> v; v.push_back(1);", 2, 6, "vector is not supported: of the"),
     "of a library": ("typedef cub::BlockRadixSort<int, 128, 4> Sort;\n__shared__ typename "
                      "Sort::TempStorage t; int keys[4]; Sort(t).Sort(keys);", 2, 9,
@@ -50,7 +50,7 @@ TABLE = {
                                        "Write what comes before the ;"),
     "array of none": ("float v[2][0]; x[0] = v[1][0];", 2, 1, "The array v has no cells"),
     "rows of none": ("extern __shared__ float s[][0];", 2, 1, "The rows of s have no cells"),
-    "string": ('const char* s = "abc";', 2, 17, "first values of an array, as in char s[] = "),
+    "string": ('const char* s = "abc";', 2, 17, "initial values of an array, as in char s[] = "),
 }  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def test_a_shared_array_has_no_initializer(value: str) -> None:
     if value == "n":
         text = text.replace("[4]", "")
     with pytest.raises(
-        SourceError, match=r"line 2, .*Let threads store the first values, and wait"
+        SourceError, match=r"line 2, .*Let threads store the initial values, and wait"
     ):
         compile_kernel(text)
 

@@ -90,7 +90,7 @@ __global__ void gemm(number* A, number* B, float* C, int M, int N, int K) {{
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("uncoalesced", "Line 15 reads A, 128 bytes apart in neighbouring threads: 16 sectors"),
+        ("uncoalesced", "On line 15 neighbouring threads read A 128 bytes apart: 16 sectors"),
         ("naive", "share tiles of A and B in shared memory"),
         ("tiled", "C = A · B: right at 8 sizes, no hazards."),
         ("tiled_double", "right at 8 sizes, no hazards."),
@@ -261,9 +261,7 @@ def test_a_race_between_blocks_is_mended_by_no_barrier() -> None:
     )
     assert verdict.state is State.HAZARD
     assert verdict.repair is None
-    assert verdict.next_step.startswith(
-        "Blocks run in no fixed order: let them write to another array"
-    )
+    assert verdict.next_step.startswith("Let the blocks write to another array")
     assert "Line 2: another block reads a[1], and thread (1, 0)" in verdict.next_step
 
 
@@ -405,7 +403,7 @@ def test_a_task_needs_its_roles() -> None:
 
 @pytest.mark.parametrize(
     ("block", "M", "sentence"),
-    [("0", "M", "The block has 0 in x"), ("-1", "M", "The block has -1 in x"),
+    [("0", "M", "The block has 0 threads in x"), ("-1", "M", "The block has -1 threads in x"),
      ("4", "0", "M, '0', is 0; give 1 or more."), ("4", "-3", "M, '-3', is -3; give 1 or more.")],
 )  # fmt: skip
 def test_a_form_that_no_gpu_takes_is_told(block: str, M: str, sentence: str) -> None:

@@ -39,7 +39,7 @@ def verdict(old: str = "", new: str = "") -> Verdict:
 def test_a_kernel_that_computes_what_the_host_does_is_right() -> None:
     found = verdict()
     assert found.state is State.RIGHT
-    assert found.next_step == "What curve_cpu computes: right at one size, no hazards."
+    assert found.next_step == "The result agrees with curve_cpu: right at one size, no hazards."
 
 
 def test_a_cell_that_the_host_has_otherwise_is_named() -> None:

@@ -382,13 +382,14 @@ class BanksStage(StagePanel):
             where = f"bank {banks[0]}" if banks.size == 1 else f"{banks.size} banks"
             serve = "serves" if banks.size == 1 else "serve"
             why: tuple[str, ...] = (
-                f"Its {words_.size} words are in {where}, which {serve} them one after another.",
+                f"This request's {words_.size} words are in {where}, which {serve} them one after "
+                "another.",
                 f"{words_.size} words in {where}, one after another.",
             )
         else:
             cost = f"no conflict, {turns}."
             why = (
-                f"Its {words_.size} words are in {banks.size} different banks."
+                f"This request's {words_.size} words are in {banks.size} different banks."
                 if words_.size > 1 else "All its lanes read one word: a broadcast.",
             )  # fmt: skip
         title = fit(

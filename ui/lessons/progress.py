@@ -189,5 +189,5 @@ def _check_text(name: str, text: str) -> None:
         ) from None
     if size > MAX_TEXT_BYTES:
         raise ValueError(
-            f"The code for {name} has {size:,} bytes; a kernel's has up to {MAX_TEXT_BYTES:,}."
+            f"The code for {name} has {size:,} bytes; a kernel's may be at most {MAX_TEXT_BYTES:,}."
         )

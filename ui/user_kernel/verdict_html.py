@@ -95,7 +95,8 @@ def requirements(result: ExerciseResult, shown_text: str = "") -> str:
     """Which requirements of an exercise are met, and why; what shown_text says is left out."""
     items = "".join(
         f"<li class='{'right' if one.met else 'wrong'}'><b>{'✓' if one.met else '✗'}</b> "
-        f"{html.escape(one.goal)}{_why(one.sentence, shown_text)}</li>"
+        f"{'' if one.met else 'Required: '}{html.escape(one.goal)}"
+        f"{_why(one.sentence, shown_text)}</li>"
         for one in result.results
     )
     return f"<ul class='checks whole'>{items}</ul>"

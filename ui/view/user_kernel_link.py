@@ -65,7 +65,7 @@ def decode(text: str) -> UserKernel:
     """
     if len(text) > LONGEST_LINK:
         raise LinkError(
-            f"The kernel in this link has {len(text):,} letters; a link holds up to "
+            f"The kernel in this link has {len(text):,} characters; a link holds up to "
             f"{LONGEST_LINK:,}. Open its file on the Write page."
         )
     try:
