@@ -334,7 +334,7 @@ SAID: dict[str, tuple[str, dict[str, str], dict[str, str], tuple[str, ...]]] = {
         r"be run: padded.cu, line \d+: ",
     )),
     "a GPU": (
-        "compare", {},
+        "gpu", {},
         {CATALOGUE: "cut", RUN: "wrong", SCALE: "empty", "GLOSSARY.md": "typo"}, (
             r"catalogue.toml, line \d+: This is not TOML",
             r"shown: nvidia-h200.json, line \d+: A measurement of limits",
@@ -366,7 +366,7 @@ def test_every_page_opens_though_no_file_is_right(
     app = app_at("door").run()
     assert not app.exception
     assert "catalogue.toml, line" in app.error[0].value.replace("\\", "")
-    for page in ("learn", "step", "write", "compare"):
+    for page in ("learn", "step", "write", "gpu"):
         app.switch_page(f"ui/pages/{page}.py").run()
         assert not app.exception, (page, app.exception)
     messages = logged(caplog)

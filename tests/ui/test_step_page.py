@@ -541,11 +541,9 @@ def test_the_view_is_kept_while_another_page_is_read() -> None:
     assert sound(app).kernel == "naive"
 
 
-@pytest.mark.parametrize("first", ["step", "compare"])
-@pytest.mark.sample(2)
-def test_the_navigations_links_which_have_no_query_keep_the_view(first: str) -> None:
+def test_the_navigations_links_which_have_no_query_keep_the_view() -> None:
     asked = View("padded", 12, 16, 20, (("TILE", 8),), ("double",), (1, 0), (3, 5), 30)
-    app = visited(app_at(first), to_query(asked))
+    app = visited(app_at("step"), to_query(asked))
     for page in ("gpu.py", "step.py", "step.py"):
         app.query_params.clear()
         app.switch_page(f"ui/pages/{page}").run()
