@@ -34,7 +34,10 @@ RIGHT: dict[str, Entry] = {entry.id: entry for entry in right_ones()}
 WRONG: dict[str, Entry] = {entry.id: entry for entry in wrong_ones()}
 NOT_ACCUSED = ("right", "limited", "unchecked")
 # Faults that the sizes which are tried do not show: their verdict is right.
-MISSED = frozenset({"sum-own_block_alone-said", "odd_even-no_edge", "alpha_beta-no_alpha-said"})
+MISSED = frozenset({
+    "sum-own_block_alone-said", "odd_even-no_edge", "alpha_beta-no_alpha-said",
+    "copy_plane-pitch",  # is tried with a square alone
+})  # fmt: skip
 NAMED = ("wrong", "hazard", "limited")
 pytestmark = pytest.mark.usefixtures("_time_for_all_sizes", "_no_repairs")
 
