@@ -1,13 +1,13 @@
 // Few columns: C has at most COLUMNS of them, so that each value of A is needed COLUMNS times and
 // no more.
-// Fixes in the kernel for few rows: here A is the large matrix, and its rows run along k. So the lanes
-// of a warp take neighbouring k of ROWS rows, AHEAD sets of values at a time on their way, read once
+// Unlike in the kernel for few rows, A is the large matrix here, and its rows run along k. So the
+// lanes of a warp take neighbouring k of ROWS rows, with AHEAD sets of values on their way, read once
 // and not kept; each lane multiplies by the row of B for its k. That row is loaded one set earlier:
 // the caches answer in the order of the loads, so that it arrives after the values of A before it.
-// Then the 32 lanes add up. Were each cell's sum passed on by itself, it would take five turns a
+// Then the 32 lanes add up. If each cell's sum were passed on alone, it would take five turns a
 // cell. So halves are exchanged: a lane gives away one half of its cells and gets its partner's sums
-// of the other, until each has 1/32 of the cells, of all lanes. Warps of a block that share rows add
-// (WARPS_DEEP of them) add up after that. Blocks along z take a piece of K each, as in the kernel for few rows.
+// of the other, until each has 1/32 of the cells, of all lanes. The WARPS_DEEP warps of a block that
+// share rows add up after that. Blocks along z take a piece of K each, as in the kernel for few rows.
 // Still limits it: with eight columns, each value of A needs eight of B, which a lane loads alone.
 #define ROWS 8
 #define COLUMNS 4
@@ -20,7 +20,7 @@
 #define DEPTH (32 * WARPS_DEEP) // k that the block takes at once: one a lane
 #define CELLS (ROWS * COLUMNS) // of a warp
 
-// A row of B, zeros in place of what it has not. WIDE is 4 where rows begin on 16 bytes, else 1.
+// A row of B, with zeros where it has none. WIDE is 4 where rows begin on 16 bytes, else 1.
 template <int WIDE>
 __device__ void load_row(float (&values)[COLUMNS], const float* from, int count)
 {

@@ -1,11 +1,11 @@
 // Few rows: C has at most ROWS of them, so that each value of B is needed ROWS times and no more.
-// Fixes in the tiled kernels: there is nothing to share. Whoever loads a value of B uses it for all
-// rows at once, from a register. What is left is to read B from global memory as fast as that can
-// be, so that four neighbours come at a time, AHEAD sets of them are on their way while one is
-// multiplied, and none of it is kept in a cache: it is read once. (Kept there, it would also push
+// Unlike in the tiled kernels, there is nothing to share: the thread that loads a value of B uses it
+// for all rows at once, from a register. What is left is to read B from global memory as fast as
+// possible. So four neighbouring values come at a time, AHEAD sets of them are on their way while
+// one is multiplied, and none is kept in a cache, as each is read once. (Kept there, they would push
 // out what others wrote, which then has to be written to DRAM in the meantime.)
 // All threads of a block work on the same COLUMNS, each on other k, and add up at the end: the sums
-// have always the same order. Blocks along z take a piece of K each, and store their sums one after
+// always have the same order. Blocks along z take a piece of K each, and store their sums one after
 // the other; add_pieces adds those.
 // Still limits it: with eight rows, each set of B's values waits for eight times as many of A's.
 #define ROWS 4
@@ -17,7 +17,7 @@
 #define ACROSS (COLUMNS / 4) // threads side by side, each with four columns
 #define DEPTH (4 * THREADS / ACROSS) // k that the block takes at once: four a thread
 
-// Four neighbours of a row, of which `left` are there; zeros in place of the others. WIDE is 4 where
+// Four neighbours of a row, of which `left` exist, and zeros for the others. WIDE is 4 where
 // rows begin on 16 bytes, else 1. What is read once is not kept in the caches.
 template <int WIDE, bool ONCE>
 __device__ void load_four(float (&four)[4], const float* from, int left)
