@@ -277,7 +277,7 @@ def test_the_first_error_in_order_is_raised() -> None:
 
 def test_a_launch_that_no_gpu_takes() -> None:
     kernel, launch = launch_body("x[g] = 1;")
-    with pytest.raises(LaunchError, match="block has 2000"):
+    with pytest.raises(LaunchError, match="block has 2,000 threads"):
         in_parts(kernel, Launch(launch.grid, (2000, 1, 1), launch.arguments))
 
 
