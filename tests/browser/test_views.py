@@ -97,6 +97,47 @@ def test_a_click_on_a_line_runs_to_its_next_execution(visit: Open) -> None:
         settled(page, step=to_query(View(step=number - 1)).get("step", ""))
 
 
+# Holds back pages of steps that come, hands them on while another picture is drawn, and drops later
+# ones, as Streamlit does not send again what it has sent.
+HOLD_PAGES = """
+    window.held = [];
+    window.isReleased = false;
+    let passes = false;
+    document.addEventListener("tilewise:frames", (event) => {
+      if (passes) return;
+      held.push(event.detail);
+      event.stopImmediatePropagation();
+    }, true);
+    new MutationObserver(() => {
+      if (isReleased || !held.length || !document.querySelector(".plot.coming")) return;
+      isReleased = passes = true;
+      for (const detail of held) {
+        document.dispatchEvent(new CustomEvent("tilewise:frames", { detail }));
+      }
+      passes = false;
+    }).observe(document, { subtree: true, childList: true });
+"""
+
+
+def test_a_page_of_steps_that_comes_while_a_picture_is_drawn_is_kept(visit: Open) -> None:
+    """On a slow machine a step of it was waited for without end."""
+    steps = recorded(View()).steps
+    at, line = next(
+        (step.number - 1, step.line) for step in steps if len(step.accesses) == 2 and step.loops[1:]
+    )
+    page = visit(f"/step?step={at + 1}")
+    page.add_init_script(HOLD_PAGES)
+    page.reload()
+    ready(page)
+    page.wait_for_function("held.length > 0")
+    click(page, *spot(page, View(step=at), Hit("line", line)))
+    until(page, f"Step {at + 2} of")
+    page.wait_for_function("isReleased")
+    page.keyboard.press("End")
+    until(page, f"Step {len(steps)} of")
+    page.close()  # and its script
+
+
 def test_a_link_reopens_the_same_picture(visit: Open) -> None:
     page = ready(visit("/step?kernel=padded&M=16&N=12&K=16&TILE=8&bx=1&tx=3&ty=2"))
     page.get_by_test_id("stStatusWidget").wait_for(state="detached")  # its first run has ended

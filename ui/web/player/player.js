@@ -127,6 +127,7 @@ export class Player {
     const [before, levelBefore] = [this.scene, this.#level];
     const pages = new Pages(stops.steps, this.#hooks.ask);
     pages.add({ first, end, frames: figure.frames });
+    for (const page of next.pages ?? []) pages.add(page);
     this.scene = { id, order, stops, address, usual, plot, layout: figure.layout, pages };
     this.loading = null;
     let keys = [];
@@ -189,6 +190,8 @@ export class Player {
 
   // Take the frames of another page: scene, first, end, frames.
   addPage({ scene, first, end, frames }) {
+    // Of a scene that is being drawn they are kept: they are sent once.
+    if (this.loading?.id === scene) (this.loading.pages ??= []).push({ first, end, frames });
     if (this.scene?.id !== scene) return;
     const { pages } = this.scene;
     const isDrawn = Boolean(pages.at(this.step));
