@@ -13,7 +13,7 @@ from simulator import catalogue, compile_kernel, record
 from simulator.recording.navigation import boundaries
 from tests.browser.app import STEPPER
 from tests.browser.conftest import Open, Screens
-from tests.browser.scene import alike, picture, ready, setting, settled, until, where
+from tests.browser.scene import alike, at_rest, picture, ready, setting, settled, until, where
 from ui.scene import scene
 from ui.view.presets import launch, source
 from ui.view.view_url import View, opening_view
@@ -217,6 +217,7 @@ def test_digits_typed_anywhere_jump(page: Page) -> None:
 
 
 def test_the_timeline_is_clicked_and_dragged(page: Page) -> None:
+    at_rest(page)  # at its size after a presentation, which a test before may have left
     slider = page.get_by_role("slider", name="Step")
     box = slider.bounding_box()
     assert box is not None
