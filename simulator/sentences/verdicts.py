@@ -118,7 +118,7 @@ def wrong_factor(k: int, held: str, line: int, needed: str, value: Number) -> st
 
 def few_products(count: int, terms: int) -> str:
     """A sum with fewer products than it should have."""
-    return f"It adds {f'{count:,}' if count else 'no'} products; this sum has {terms:,}."
+    return f"It adds {f'{count:,}' if count else 'no'} products instead of {terms:,}."
 
 
 def many_products(terms: int, first: str, second: str, line: int) -> str:
@@ -370,7 +370,7 @@ def is_most_like(titles: Sequence[str]) -> str:
     differ = f"differ from {'it' if len(titles) == 1 else 'both'}"
     return (
         f"It runs without hazards. Its results are most like {' or '.join(titles)}, but {differ}, "
-        f"which is right if it should compute something else. {CHOOSE}"
+        f"as they should if it computes something else. {CHOOSE}"
     )
 
 

@@ -201,7 +201,7 @@ STORE = "C[row * N + col] = acc;"
          "At k = 1 it reads As[0][1] = 9 on line 26, but A[0][1] is 1."),
         ("Bs[k][tx];", "Bs[k][ty];",
          "At k = 0 it reads Bs[0][0] = 9 on line 26, but B[0][1] is 1."),
-        ("(K + TILE - 1) / TILE", "K / TILE - 1", "It adds 4 products; this sum has 8."),
+        ("(K + TILE - 1) / TILE", "K / TILE - 1", "It adds 4 products instead of 8."),
         ("acc = 0.0f", "acc = 1.0f", "It reads the right 8 pairs of factors"),
         ("Bs[k][tx];", "Bs[k][tx] * As[ty][k];",
          "reads: As[0][2] = 3, As[0][3] = 3, Bs[3][0] = 9, As[0][3] = 3."),
@@ -310,7 +310,7 @@ def test_a_kernel_that_is_like_a_task_is_not_accused() -> None:
     verdict = judged(by_element("float* x, float* y, int shift", "y[i + shift] = x[i + shift];"))
     assert verdict.state is State.UNCHECKED
     assert verdict.next_step.startswith("It runs without hazards. Its results are most like y = x")
-    assert "right if it should compute something else" in verdict.next_step
+    assert "as they should if it computes something else" in verdict.next_step
 
 
 def test_a_launch_that_is_refused_is_told() -> None:
