@@ -14,7 +14,7 @@ MIDDLES = (0.02, 0.24)  # rows below the middle of a kernel's row, of its two ba
 
 
 def find_pairs(comparison: Comparison) -> list[tuple[KernelResult, KernelResult]]:
-    """Each kernel as it is compiled usually and past L1, where both were timed."""
+    """Each kernel as it is compiled usually and without L1, where both were timed."""
     kernels = {kernel.name: kernel for kernel in comparison.kernels if kernel.ms}
     return [
         (kernel, kernels[f"{name} {PAST_L1}"])
@@ -27,7 +27,7 @@ def draw_without_l1(comparison: Comparison, ink: str = rows.INK) -> go.Figure:
     pairs = find_pairs(comparison)
     chart = go.Figure()
     for side, (name, colour) in enumerate(
-        (("with L1", REFERENCE_COLOUR), ("past L1", COMPARED_COLOUR))
+        (("with L1", REFERENCE_COLOUR), ("without L1", COMPARED_COLOUR))
     ):
         for row, pair in enumerate(pairs):
             at, ms = row + MIDDLES[side], pair[side].ms or 0.0
@@ -51,4 +51,5 @@ def describe(comparison: Comparison) -> str:
 
 
 def _words(usual: KernelResult, past: KernelResult) -> str:
-    return f"{format_milliseconds(usual.ms or 0.0)}, past L1 {format_milliseconds(past.ms or 0.0)}"
+    times = [format_milliseconds(kernel.ms or 0.0) for kernel in (usual, past)]
+    return ", without L1 ".join(times)
