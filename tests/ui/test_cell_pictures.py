@@ -17,8 +17,8 @@ from ui.lessons.parse import lessons
 from ui.run.compute import load_drawing, load_model
 from ui.run.standalone import parse_address
 
-BUTTON = re.compile(
-    r'aria-label="row (\d+), column (\d+)" '
+BUTTON = re.compile(  # transparent, also in a file, where no style of a page applies
+    r'fill="transparent" role="button" aria-label="row (\d+), column (\d+)" '
     r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"'
 )
 QUESTIONS = [

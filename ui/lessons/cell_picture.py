@@ -106,7 +106,8 @@ def _buttons(cells: Cells, rows: int, columns: int, array: str) -> str:
         for column in range(columns):
             left, top, right, bottom = cells.box(row * down, column * across, down, across)
             drawn += (
-                f'<rect class="cell" role="button" aria-label="row {row}, column {column}" '
+                f'<rect class="cell" fill="transparent" role="button" '
+                f'aria-label="row {row}, column {column}" '
                 f'x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
                 f'height="{bottom - top:.1f}"/>\n'
             )
