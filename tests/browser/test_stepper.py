@@ -357,6 +357,18 @@ def test_the_scene_fits_its_window(page: Page) -> None:
     fits(page, 1280, 720)
 
 
+@pytest.mark.parametrize("width", [718, 1047])  # of A4, upright and on its side
+def test_a_printed_scene_is_whole_and_has_no_toolbar(page: Page, width: int) -> None:
+    page.emulate_media(media="print")
+    page.evaluate("width => document.querySelector('.stepper').style.width = width", f"{width}px")
+    expect(page.locator(".stepper .bar")).to_be_hidden()
+    drawn = page.locator(".stepper .main-svg").first.bounding_box()
+    assert drawn is not None
+    assert width * 0.95 < drawn["width"] <= width
+    page.evaluate("document.querySelector('.stepper').style.width = ''")
+    page.emulate_media(media="screen")
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (3840, 2160)])

@@ -81,7 +81,9 @@ MARKS: Mapping[bool | None, str] = {
 
 def draw_page() -> None:
     """Draw the page."""
-    draw_style(Template(read_web("gpu.css")).substitute(asdict(PALETTES[browser_theme()])))
+    draw_style(
+        Template(read_web("gpu.css", "paper.css")).substitute(asdict(PALETTES[browser_theme()]))
+    )
     explain_words(open_view)
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
         st.title("On the GPU", anchor=False)

@@ -25,7 +25,7 @@ from ui.web_page.web_files import read_web
 
 def draw_page() -> None:
     """Draw the page."""
-    draw_style(read_web("page.css"))
+    draw_style(read_web("page.css", "paper.css"))
     st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
     bring_plotly("step")
     explain_words(mailbox().request)  # first, for a scene that it asks for is drawn in this run

@@ -45,6 +45,7 @@ export class Stage {
     const { height, bar } = this.#fitted;
     scene.plot.style.transform = transformOf(this.#fitted);
     this.element.style.height = `${height}px`;
+    this.element.style.setProperty("--fitted-to", `${viewport.width}px`);
     this.#timeline.hidden = !bar;
     for (const side in bar) this.#timeline.style[side] = `${bar[side]}px`;
   }
