@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from simulator.language.ctype import VECTORS
 from simulator.language.fragments import SHAPES
 from simulator.language.number_types import NUMBER_TYPES, OPERANDS
 
@@ -194,6 +195,7 @@ def unsupported_kind(name: str) -> str:
     return f"This kind of {what} ({plain.replace('_', ' ').lower()}) is not supported."
 
 
+VECTOR = f"'(?:{'|'.join(VECTORS)})'"
 # Errors of clang's that a sentence of ours says better: a pattern of its message or of a note.
 ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), advice)
@@ -213,6 +215,14 @@ ERRORS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          f"{'|'.join(CLASSES)})'",
          f"Numbers of {' and '.join(CLASSES)} are only stored and converted: compute with "
          f"float(x), and convert a float y back with {CLASSES[0]}(y) or a similar function."),
+        (rf"[Nn]o viable overloaded '[-+*/]='|(?:to binary expression|argument type).*{VECTOR}"
+         rf"|{VECTOR} does not provide a subscript",
+         "There is no such operator for this type. A short vector such as float4 has none: compute "
+         "with its members, as in u.x += v.x."),
+        (rf"(?:[Nn]o viable conversion|[Aa]ssigning|constructor for initialization).*{VECTOR}",
+         "A number and a short vector do not convert into each other: read or store a float4 "
+         "through a pointer to its type, as in reinterpret_cast<const float4*>(x)[i], or make one "
+         "by make_float4(a, b, c, d)."),
         (r"undefined template 'nvcuda::wmma::fragment<",
          f"Fragments here are matrix_a and matrix_b of {OPERAND_SHAPES}, with row_major or "
          "col_major after it, and accumulator of float, or of half where A and B are; convert "
