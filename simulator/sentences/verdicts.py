@@ -275,6 +275,7 @@ NEXT_STEPS: Mapping[HazardKind, str] = {
     HazardKind.UNINITIALIZED_READ: "Set a value before it is read",
 }
 GUARD_EDGE = "Guard the edge, where the tile does not divide the size"
+ONE_WRITER = "Let one thread write this cell, or combine the threads' values with an atomic"
 SEPARATE_BLOCKS = "Let the blocks write to another array, or do the next step in a second launch"
 
 

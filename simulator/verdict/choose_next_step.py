@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simulator.language.tree import MemorySpace
+from simulator.observers.hazards.findings import precedence
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.sentences import verdicts
 from simulator.verdict.verdict import (
@@ -17,7 +18,6 @@ from simulator.verdict.verdict import (
     State,
 )
 
-MENDED = tuple(HazardKind)  # in this order
 INTENSITY = 1.5  # times the tiled kernel's bytes of global memory, from which that is said
 FEW_WARPS = 0.25  # of those that a multiprocessor holds
 
@@ -43,7 +43,7 @@ def next_step(
     found_at = [one.sizes for one in hazards]
     first = next((one for one in checks if one in faulty or one.sizes in found_at), None)
     if hazards and first is not None and first.sizes in found_at:
-        return _hazard(min(hazards, key=_precedence))
+        return _hazard(min(hazards, key=lambda found: precedence(found.hazard)))
     if faulty:
         return _wrong(checks, faulty)
     if state is State.UNCHECKED:
@@ -52,11 +52,6 @@ def next_step(
     left = sum(one.state is CheckState.SKIPPED for one in checks)
     advice = _cost(costliest) or _intensity(rows) or _occupancy(fits)
     return verdicts.right_at(title, right, left, advice)
-
-
-def _precedence(found: FoundHazard) -> tuple[int, bool]:
-    """What is mended first is least: of races those between warps, whose barrier mends others."""
-    return MENDED.index(found.hazard.kind), found.hazard.example.within_warp
 
 
 def _hazard(found: FoundHazard) -> str:
@@ -69,6 +64,9 @@ def _hazard(found: FoundHazard) -> str:
         advice = verdicts.SEPARATE_BLOCKS
     if hazard.kind in RACES and hazard.space is MemorySpace.SHARED:
         advice = verdicts.put_barrier(hazard.lines[0], hazard.lines[-1], example.within_warp)
+    is_one_store = hazard.kind is HazardKind.WRITE_AFTER_WRITE and len(set(hazard.lines)) == 1
+    if is_one_store and example.other_block == example.block and not example.iterations:
+        advice = verdicts.ONE_WRITER  # no barrier can come between the threads of one statement
     return verdicts.hazard(advice, hazard.message, dict(found.sizes))
 
 

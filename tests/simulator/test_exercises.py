@@ -49,6 +49,8 @@ def test_texts_and_hints_say_something(name: str) -> None:
     exercise = exercises()[name]
     assert 3 <= len(exercise.hints) <= 5
     assert len({hint.strip() for hint in exercise.hints}) == len(exercise.hints)
+    sizes = [size for one in exercise.requirements for size in one.launch_sizes]
+    assert exercise.workload.counted_at not in sizes, "checked there in any case"
     assert all(len(hint) > 20 for hint in exercise.hints)
     assert exercise.title
     assert exercise.teaches.endswith(".")
@@ -132,7 +134,7 @@ NEAR_MISSES = {
     "no barrier at all": (
         "barriers",
         [("#define TILE 16", "#define TILE 16\n#define __syncthreads()")],
-        r"line 18: .*on line 23,",
+        r"line 19: .*on line 23, with no __syncthreads\(\) between them",
     ),
     "the barrier is gone": (
         "one_barrier_too_many",

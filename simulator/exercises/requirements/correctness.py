@@ -8,6 +8,7 @@ from simulator.exercises.evidence import Evidence
 from simulator.exercises.requirements.base import GLOBAL_REQUESTS, Outcome, RequirementBase
 from simulator.exercises.wording import size_text
 from simulator.exercises.workload import Workload
+from simulator.observers.hazards.findings import precedence
 
 
 class Right(RequirementBase, frozen=True, tag="right"):
@@ -47,12 +48,13 @@ class NoHazards(RequirementBase, frozen=True, tag="no-hazards"):
         return "No races, and no access outside an array."
 
     def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
-        """The first hazard, and how many more its run has."""
+        """The hazard to mend first, and how many more its run has."""
         for run in evidence.runs:
             if run.report.hazards:
-                first, *others = run.report.hazards
-                more = f" There are {len(others)} more." if len(others) > 1 else ""
-                more = " There is one more." if len(others) == 1 else more
+                first = min(run.report.hazards, key=precedence)
+                others = len(run.report.hazards) - 1
+                more = f" There are {others} more." if others > 1 else ""
+                more = " There is one more." if others == 1 else more
                 line = first.lines[0] if first.lines else None
                 return Outcome(False, f"At {size_text(run.numbers)}: {first.message}{more}", line)
         return Outcome(True, f"None at {len(evidence.runs)} sizes.")

@@ -68,6 +68,12 @@ class Hazard:
     witness: Witness | None = None  # None if no order that was tried shows a race; see Witness
 
 
+def precedence(hazard: Hazard) -> tuple[int, bool]:
+    """What is mended first is least: of races those between warps, whose barrier mends others."""
+    return MENDED.index(hazard.kind), hazard.example.within_warp
+
+
+MENDED = tuple(HazardKind)  # in this order
 MOST_HAZARDS = 200  # of different kinds, lines or arrays, in a report
 
 
