@@ -98,7 +98,7 @@ def compile_solution(exercise: Exercise, text: str) -> Kernel:
     if found != wanted:
         raise UncheckedError(
             f"The parameters of {exercise.kernel} are ({found}). They must stay ({wanted}): the "
-            "exercise launches it with these."
+            "exercise launches the kernel with these."
         )
     return kernel
 

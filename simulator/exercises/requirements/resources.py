@@ -31,7 +31,7 @@ class SharedBytes(RequirementBase, frozen=True, tag="shared-bytes"):
         limit = f"at most {self.at_most:,}" if self.at_most else "there should be none"
         return Outcome(
             used <= self.at_most,
-            f"A block takes {used:,} bytes of shared memory, {arrays}; {limit}.",
+            f"A block takes {used:,} bytes of shared memory ({arrays}); {limit}.",
         )
 
 

@@ -80,7 +80,7 @@ class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
         """The share of cuBLAS's speed that the rung reached."""
         return (
             "Global and shared memory are read no more often than by the first kernel of the "
-            f"ladder that reached {self.share_of_cublas:.0%} of cuBLAS."
+            f"ladder that reached {self.share_of_cublas:.0%} of cuBLAS's speed."
         )
 
     def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
@@ -129,5 +129,7 @@ def _compare(
         return Outcome(True, found)
     worst = max(counts, key=lambda line: counts[line])
     part = counts[worst] / sum(counts.values())
-    where = f"Line {worst} makes {part:.0%} of them" if part < 1 else f"Line {worst} makes all"
+    where = (
+        f"Line {worst} makes {part:.0%} of them" if part < 1 else f"Line {worst} makes all of them"
+    )
     return Outcome(False, f"{found} {where}.", worst)
