@@ -122,7 +122,8 @@ class CompiledCounters(Observer):
             share = self._copies[line, access.width]
             if share is None:
                 self.unknown[idle] = (
-                    f"Line {line}'s copies come with loads for no lane, not as many in each place."
+                    f"Line {line}'s copies come with loads that no lane executes, and not equally "
+                    "many in each place."
                 )
             else:
                 self._add(idle, round(cost.requests * share), 0)

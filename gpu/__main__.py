@@ -153,7 +153,7 @@ def _add_record(commands: Any) -> argparse.ArgumentParser:
     record.add_argument("--folder", type=Path, default=recorded.FOLDER, help="where to write")
     record.add_argument("--traces", action="store_true", help="only the traces, not the rest")
     record.add_argument(
-        "--l1", action="store_true", help="only kernels with and without the L1 cache"
+        "--l1", action="store_true", help="only the kernels' times with and without the L1 cache"
     )
     record.set_defaults(run=_record)
     return record
@@ -162,7 +162,9 @@ def _add_record(commands: Any) -> argparse.ArgumentParser:
 def _add_shapes_options(shapes: argparse.ArgumentParser) -> None:
     shapes.add_argument("--json", action="store_true", help="print one JSON object")
     shapes.add_argument(
-        "--few", action="store_true", help="only those with few rows or columns, and their kernels"
+        "--few",
+        action="store_true",
+        help="only shapes with few rows or columns, and the kernels for them",
     )
     shapes.set_defaults(run=_shapes)
 

@@ -155,7 +155,7 @@ def trace_table(trace: Trace, device: str) -> str:
         "{}, {} x {} x {} (M, N, K) on ".format(trace.kernel, *trace.size) + device,
         f"{'phase':32}{'lines':>10}{'cycles':>10}{'p20':>10}{'p80':>10}{'times':>10}{'share':>8}",
         *map(_traced_phase, trace.phases),
-        f"With its clock read the kernel takes {trace.ratio:.2f} times as long"
+        f"With reads of the clock the kernel takes {trace.ratio:.2f} times as long"
         f"{', so its phases may differ from the plain ones' if trace.is_disturbed else ''}; "
         f"its C has {'the same bits' if trace.same_bits else 'OTHER BITS'}. An empty read of "
         f"{trace.empty_read_cycles:.0f} cycles is subtracted each time.",

@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=_steps, help="FIRST-LAST, from 1; default all")
     parser.add_argument(
         "--by", choices=(BEAT, STATEMENT), default=BEAT,
-        help="which of these steps are shown: the beats (a copy, a wait, a product, a store), the "
+        help="show the beats (a copy, a wait, a product, a store), the "
         "default, or all statements; --pace is the rate of whichever is chosen",
     )  # fmt: skip
     parser.add_argument("--width", type=_pixels(720), default=1280, help="pixels; default 1280")

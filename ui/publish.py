@@ -203,7 +203,7 @@ def publish(folder: Path, pages: Sequence[Page]) -> Iterator[Page]:
     except OSError as error:
         raise PublishError(
             f"{folder} cannot be written: {error.strerror}. "
-            "Name a folder that can be, or that is not there yet."
+            "Name a folder that can be written, or one that does not exist yet."
         ) from None
 
 

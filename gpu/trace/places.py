@@ -318,8 +318,8 @@ def find_places(outline: Outline, level: Level) -> Places:
     functions = frozenset(through(outline, walk.entered))
     called = {call.function for one in outline.nested(whole) for call in one.calls}
     notes = tuple(
-        f"Waits in {outline.functions[key].name} are part of what calls it: it cannot be given a "
-        "trace, because it has no parameters or is declared before it is defined."
+        f"Waits in {outline.functions[key].name} count as part of what calls it: the function "
+        "itself cannot be traced, because it has no parameters or is declared before it is defined."
         for key in sorted(called - functions)
         if key in outline.functions and _waits_and_works(outline, key)
     )

@@ -381,7 +381,8 @@ def _kept_warps(
     if not all(in_full.values()):
         cut = list(in_full.values()).count(False)
         notes.append(
-            f"For {cut} of the {len(in_full)} blocks whose warps are stored, only tile {middle} is."
+            f"For {cut} of the {len(in_full)} blocks whose warps are stored, only tile {middle} is "
+            "stored."
         )
     return warps, notes
 

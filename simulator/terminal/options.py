@@ -56,31 +56,22 @@ def build_parser() -> Parser:
         help="a kernel of the file, if it has several: scale, ns::scale, 'scale<float, 16>' or "
         "'scale(float*, int)'",
     )
-    parser.add_argument("--grid", metavar="X[,Y[,Z]]", type=parse_sizes)
-    parser.add_argument("--block", metavar="X[,Y[,Z]]", type=parse_sizes)
+    parser.add_argument(
+        "--grid", metavar="X[,Y[,Z]]", type=parse_sizes, help="blocks in x, y and z"
+    )
+    parser.add_argument(
+        "--block", metavar="X[,Y[,Z]]", type=parse_sizes, help="threads of a block in x, y and z"
+    )
     parser.add_argument(
         "--launch",
         action="store_true",
         help="run nothing: print the command lines that follow from the file's own launches",
     )
-    parser.add_argument("--shared", metavar="BYTES", type=int, default=0)
+    parser.add_argument(
+        "--shared", metavar="BYTES", type=int, default=0, help="dynamic shared memory of a block"
+    )
     _add_text(parser)
-    parser.add_argument("--schedule", choices=SCHEDULES, default="ascending")
-    parser.add_argument("--seed", metavar="N", type=int, default=0)
-    parser.add_argument(
-        "--seconds",
-        metavar="S",
-        type=parse_seconds,
-        default=SECONDS,
-        help=f"stop a run that takes more processor time than this; {SECONDS:g} if not given",
-    )
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=parse_jobs,
-        help="processes that share the blocks of a launch, each with memory of its own; if not "
-        "given, one for each processor where the launch is heavy",
-    )
+    _add_run(parser)
     parser.add_argument(
         "--inputs", metavar="IN.npz", help="arrays by name of parameter or variable"
     )
@@ -101,7 +92,10 @@ def build_parser() -> Parser:
 
 def _add_text(parser: Parser) -> None:
     """The options of what the text is made of."""
-    parser.add_argument("-D", metavar="NAME=VALUE", action="append", default=[], dest="defines")
+    parser.add_argument(
+        "-D", metavar="NAME=VALUE", action="append", default=[], dest="defines",
+        help="set a macro or a template's parameter",
+    )  # fmt: skip
     parser.add_argument(
         "-I",
         metavar="FOLDER",
@@ -109,6 +103,32 @@ def _add_text(parser: Parser) -> None:
         default=[],
         dest="folders",
         help="where the file's own headers are; nothing outside such folders is read",
+    )
+
+
+def _add_run(parser: Parser) -> None:
+    """The options of how a launch is run."""
+    parser.add_argument(
+        "--schedule", choices=SCHEDULES, default="ascending",
+        help="the order in which a block's warps run",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0,
+        help="which random values arrays hold, and in which random order warps run",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=parse_seconds,
+        default=SECONDS,
+        help=f"stop a run that takes more processor time than this; {SECONDS:g} if not given",
+    )
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=parse_jobs,
+        help="processes that share the blocks of a launch, each with memory of its own; if not "
+        "given, one for each processor where the launch is heavy",
     )
 
 
@@ -141,7 +161,12 @@ def _add_verdict(parser: Parser) -> None:
         "--task", metavar="NAME", help=f"what it should compute: {', '.join(TASKS)} or none"
     )
     for role in ("M", "N", "K"):
-        group.add_argument(f"--{role}", metavar="SIZE", type=int)
+        group.add_argument(
+            f"--{role}",
+            metavar="SIZE",
+            type=int,
+            help=f"a value for the parameter that is {role} in the task",
+        )
     group.add_argument("--exercise", metavar="NAME", help="check the file as this exercise")
     group.add_argument("--junit", metavar="OUT.xml", help="write the verdict for a grader")
     group.add_argument(

@@ -82,7 +82,7 @@ def test_what_is_not_known_is_left_out_with_a_reason() -> None:
     lost = {"shared_load_requests", "shared_load_wavefronts", *found.at_least}
     assert {field for field, count in found.counters.items() if count is None} == lost
     reason, *_ = found.reasons
-    assert "copies come with loads for no lane" in reason
+    assert "copies come with loads that no lane executes" in reason
     for field in set(FIELDS) - lost:
         assert found.counters[field] == one["counters"][field]
 

@@ -146,8 +146,11 @@ def test_some_runs_go_on_at_once_and_the_others_wait() -> None:
     ("error", "sentence"),
     [
         (WorkerLostError(), str(WorkerLostError())),
-        (MemoryError(), "There is not enough memory for this."),
-        (ZeroDivisionError(), "This run has failed."),
+        (MemoryError(), "There is not enough memory for this. Choose smaller sizes."),
+        (
+            ZeroDivisionError(),
+            "This is a bug in Tilewise: please report it, with the kernel and its sizes.",
+        ),
     ],
 )
 def test_a_failed_run_says_why(error: Exception, sentence: str) -> None:

@@ -325,7 +325,7 @@ def test_numbers_of_traces_are_those_of_the_compared_gpu(monkeypatch: pytest.Mon
     assert source(Chart.PHASES) == "Recorded on NVIDIA H200, 4 March 2026, at 512 × 512 × 512."
     assert draw_chart(Chart.PHASES, INK).data
     for lacking in ("tiled 77 ratio", "tiled 512 cycles sleep", "tiled 512 colour", "naive"):
-        with pytest.raises(ValueError, match=r"^No trace was recorded of "):
+        with pytest.raises(ValueError, match=r"^No trace was recorded for "):
             found(Measure.TRACE, lacking)
 
 

@@ -1,4 +1,4 @@
-"""The player's modules without a page, by the Node that Playwright brings along."""
+"""The player's modules without a page, with the Node that comes with Playwright."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ HOSTILE = {
     "nothing": (b"", "not JSON"),
     "no text": (b"\xff\xfe\x00", "not JSON"),
     "nested": (b"[" * 1_000_000, "not JSON"),
-    "a list": (b"[]", "The file of progress is wrong: expected object"),
+    "a list": (b"[]", "The progress file is wrong: expected object"),
     "no exercises": (b'{"format": 1}', "lacks exercises"),
     "another format": (b'{"format": 2, "exercises": {}}', "has format 2; this version reads 1"),
     "a number as text": (file(text=7), r"exercises.*text is wrong: expected str"),

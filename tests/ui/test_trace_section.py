@@ -68,7 +68,7 @@ def test_a_recording_says_its_gpu_size_and_day(folder: Path) -> None:
         "cycles instead of 2,064: 4.4 times as long. Copying is about the same."
     ) in sentence
     assert f"Recorded on {device.name}, 4 March 2026 at 05:06 UTC, 512 × 512 × 512" in sentence
-    assert "a kernel took 1.06 times as long as without. Every C has the same bits" in sentence
+    assert "a kernel took 1.06 times as long as without them. Every C has the same bits" in sentence
     assert app.selectbox(key="traced_clocked").options == [
         "tiled, TILE 16", "tiled, TILE 32", "transposed, TILE 32", "padded, TILE 32",
     ]  # fmt: skip

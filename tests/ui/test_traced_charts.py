@@ -185,7 +185,7 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     assert inner.counted == 16.5
     assert inner.clocked == pytest.approx(9011 / 2064)
     together, stores, merged, _ = traced_counts.explain(found, one, base)
-    assert together.endswith("They go together.")
+    assert together.endswith("Counts and clock agree.")
     assert "a warp goes on as soon as it has asked for a store" in stores
     assert "merges a thread's loads" in merged
     # 32 warps, 26% of 1,056 wavefronts and 33 of the copy

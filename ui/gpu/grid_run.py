@@ -21,6 +21,8 @@ SECONDS = 3600.0  # of processors, that a run may take
 MOST_PARTS = 100_000  # a part is one chunk of blocks, so that others' jobs come soon
 T = TypeVar("T")
 RUNS = 2  # at once: the app itself holds the arrays of each
+NO_MEMORY = "There is not enough memory for this. Choose smaller sizes."
+BUG = "This is a bug in Tilewise: please report it, with the kernel and its sizes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,13 @@ class GridRun:
         except (
             SourceError, LaunchError, NotSplitError, MemoryError, workers.WorkerLostError
         ) as error:  # fmt: skip
-            self._move(phase="failed", problem=str(error) or "There is not enough memory for this.")
+            self._move(phase="failed", problem=str(error) or NO_MEMORY)
         finally:
             if not self.state.finished:  # a mistake of ours, which the thread's end would hide
-                self._move(phase="failed", problem="This run has failed.")
+                self._move(
+                    phase="failed",
+                    problem=BUG,
+                )
 
     def _run(self) -> tuple[Report, Checked]:
         """The report, without its arrays, and what is said of it."""

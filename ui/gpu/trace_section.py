@@ -293,7 +293,7 @@ def _show_counts(found: Traced, pair: tuple[Trace, Trace]) -> None:
         if elsewhere:
             st.caption(elsewhere)
     st.caption(
-        "Counted: what a warp asks for, whenever it goes through a phase, as the simulator "
+        "Counted: what a warp asks for, each time it goes through a phase, as the simulator "
         "counts it at the size that was traced. Clocked: the median of the same warps on the GPU. "
         "The same work: the same number of multiply-adds. Traced time divided by plain: "
         + ", ".join(f"{trace_label(trace)} {trace.ratio:.2f} ×" for trace in pair)

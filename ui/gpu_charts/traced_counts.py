@@ -204,7 +204,7 @@ def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
     counted, clocked = phase.counted or 0.0, phase.clocked
     kind = phase.pair.phase.kind
     if phase.goes_together:
-        return " ".join(["They go together.", *_busy(phase, one)])
+        return " ".join(["Counts and clock agree.", *_busy(phase, one)])
     if phase.unit is Unit.SECTORS:
         return f"Counts and clock disagree: {_why_moved(phase, one, base)}"
     if kind is not Kind.COMPUTE:

@@ -150,7 +150,7 @@ def explain_measuring(traces: Sequence[Trace]) -> str:
     """How far what was traced is the plain kernel: its time, its bits, the sum of its phases."""
     ratios = dict.fromkeys(f"{ratio:.2f}" for ratio in sorted(trace.ratio for trace in traces))
     between = " to ".join([*ratios][:: max(1, len(ratios) - 1)])
-    sentences = [f"With its clock read, a kernel took {between} times as long as without."]
+    sentences = [f"With reads of the clock, a kernel took {between} times as long as without them."]
     slow = [trace for trace in traces if trace.is_disturbed]
     if slow:
         sentences.append(

@@ -110,7 +110,7 @@ def fill(question: Question | Claim, template: str, numbers: Numbers) -> str:
             continue
         name, brace, rest = rest.partition("}")
         if not brace:
-            raise QuestionError(f"{question.name}: a brace is open in {template!r}.")
+            raise QuestionError(f"{question.name}: a brace is not closed in {template!r}.")
         number = known[name] if name in known else value(question, name, numbers)
         pieces.append(f"{number:,}")
 

@@ -352,11 +352,17 @@ class _Reader:
         if has_options != (len(found.option) > 1) or has_options == bool(str(found.answer)):
             raise self._error(
                 f"A question of the kind {found.kind} has "
-                + ("two or more options and no answer." if has_options else "an answer, no option.")
+                + (
+                    "two or more options and no answer."
+                    if has_options
+                    else "an answer and no option."
+                )
             )
         of_cells = (str(found.rows), str(found.columns), found.array, found.picture)
         if (found.kind is Kind.CELL) != all(of_cells) or any(of_cells) != all(of_cells):
-            raise self._error("A cell has rows, columns, array and picture; nothing else has any.")
+            raise self._error(
+                "A question for a cell has rows, columns, array and picture; no other kind has."
+            )
         if found.kind is Kind.LINE and not found.view:
             raise self._error("A question for a line has a view, whose source it shows.")
         return Question(

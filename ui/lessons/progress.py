@@ -138,11 +138,11 @@ def read(data: bytes) -> Progress:
     try:
         found: Any = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise ValueError("The file is not JSON, so it is not a file of progress.") from None
-    file = decode(_File, found, "The file of progress")
+        raise ValueError("The file is not JSON, so it is not a progress file.") from None
+    file = decode(_File, found, "The progress file")
     if file.format != FORMAT:
         raise ValueError(
-            f"The file of progress has format {file.format}; this version reads {FORMAT}."
+            f"The progress file has format {file.format}; this version reads {FORMAT}."
         )
     attempts = {
         name: _checked(name, file.exercises[name]) for name in exercises() if name in file.exercises

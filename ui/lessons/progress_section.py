@@ -40,7 +40,7 @@ def draw_progress_file(book: Book, open_progress: Callable[[Progress], None]) ->
         "Save the progress", lambda: progress.write(book.progress), progress.FILE_NAME,
         "application/json", ":material/download:",
     )  # fmt: skip
-    uploaded = st.file_uploader("Open a saved progress", ["json"], max_upload_size=8)
+    uploaded = st.file_uploader("Open saved progress", ["json"], max_upload_size=8)
     if uploaded is None or book.opened_file == uploaded.file_id:
         return
     book.opened_file = uploaded.file_id

@@ -41,7 +41,7 @@ def measure(view: View, kind: Measure, of: str = "") -> float:
     where it has no such number.
     """
     if kind not in OF_VIEW:
-        raise ValueError(f"{kind} is of no view.")
+        raise ValueError(f"{kind} cannot be found from a view.")
     recording = load_recording(recording_key(view))
     return OF_VIEW[kind](_Moment(view, recording, min(view.step, len(recording.steps) - 1), of))
 
@@ -82,7 +82,7 @@ def recorded(kind: Measure, of: str) -> float:
                 number = _of_kernel(kind, kernel, comparison, counter)
                 if number is not None:
                     return number
-    raise ValueError(f"No {kind} was recorded of {of}.")
+    raise ValueError(f"No {kind} was recorded for {of}.")
 
 
 def _at_path(found: Any, path: str) -> float:
@@ -100,10 +100,10 @@ def _of_shape(run: RecordedRun, kind: Measure, of: str) -> float:
     size = recorded_size(of)
     shape = next((one for one in run.shapes if one.size == size), None)
     if shape is None or run.shape_table is None:
-        raise ValueError(f"No shape was recorded of {of}.")
+        raise ValueError(f"No shape {of} was recorded.")
     found = shape if kind is Measure.SHAPE else usual_plan(run.shape_table, shape)
     if found is None:
-        raise ValueError(f"No plan of the ladder's last kernel was recorded of {of}.")
+        raise ValueError(f"No plan of the ladder's last kernel was recorded for {of}.")
     return _at_path(found, of.split()[0])
 
 
@@ -136,7 +136,7 @@ def _of_trace(of: str) -> float:
         phases = [one for one in trace.phases if one.name == " ".join(words) and one.k is None]
         if phases and field in PHASE_FIELDS:
             return sum(map(PHASE_FIELDS[field], phases))
-    raise ValueError(f"No trace was recorded of {of}.")
+    raise ValueError(f"No trace was recorded for {of}.")
 
 
 def _l1_time(run: RecordedRun, of: str) -> float:
@@ -156,7 +156,7 @@ def _wave_time(run: RecordedRun, of: str) -> float:
     for tuned in kernels:
         if tuned.name == name and 1 <= int(blocks) <= len(tuned.wide.k_ms):
             return 1e3 * tuned.wide.time(int(blocks), int(K))
-    raise ValueError(f"No wave was recorded of {of}.")
+    raise ValueError(f"No wave was recorded for {of}.")
 
 
 def recorded_size(of: str) -> tuple[int, int, int] | None:
@@ -266,7 +266,7 @@ def _counter(moment: _Moment) -> float:
 def _wrong_cells(view: View) -> int:
     """How many cells of C are wrong after the view's launch, in its order of warps."""
     if view.user_kernel is not None:
-        raise LaunchError("A user kernel has no product that is known.")
+        raise LaunchError("It is not known what product a user kernel computes.")
     arguments = presets.inputs(view)
     found = simulate(load_kernel(view), load_launch(view), view.schedule).arrays["C"]
     product = arguments["A"].astype(float) @ arguments["B"].astype(float)

@@ -101,7 +101,7 @@ def _check_address_space() -> None:
     if size < ADDRESS_SPACE:
         raise StartError(
             f"The app may have {size / 2**30:.1f} GB of address space and needs "
-            f"{ADDRESS_SPACE / 2**30:g} GB with a class's visitors, though far less memory. Start "
+            f"{ADDRESS_SPACE / 2**30:g} GB for a class's visitors; it uses far less memory. Start "
             "it after `ulimit -v unlimited`."
         )
 

@@ -65,7 +65,9 @@ def read_files(uploaded: Sequence[tuple[str, bytes]]) -> dict[str, str]:
                 f"{shorten(name)} is not UTF-8 text: save it as UTF-8 and open it again."
             ) from None
     if not found:
-        raise UploadError(f"None of these is a code file: their names end in {', '.join(ENDINGS)}.")
+        raise UploadError(
+            f"None of these is a code file: the names of code files end in {', '.join(ENDINGS)}."
+        )
     return found
 
 

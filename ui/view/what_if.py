@@ -314,8 +314,8 @@ SWITCHES = (
     )),
     Switch(_pad_more, Edit(
         "pad-more", "One more column of padding",
-        "The rows of Bs are then an even number of words apart, in every second bank: with "
-        "TILE 32 a warp's reads of a column have 2-way conflicts.",
+        "The rows of Bs are then an even number of words apart, and a column lies in every "
+        "second bank: with TILE 32 a warp's reads of a column have 2-way conflicts.",
     )),
     Switch(_transpose_tile, Edit(
         "transpose", "Transpose the tile of B",

@@ -76,7 +76,7 @@ def test_a_block_that_is_whole_has_each_warps_intervals(monkeypatch: pytest.Monk
 
 def test_few_intervals_are_kept_by_one_tile_of_each_block(monkeypatch: pytest.MonkeyPatch) -> None:
     found = run(monkeypatch, FakeClock(TILED), kept=8 * 6 * 4 + 8 * 12)
-    assert "For 3 of the 4 blocks whose warps are stored, only tile 2 is." in found.left_out
+    assert "For 3 of the 4 blocks whose warps are stored, only tile 2 is stored." in found.left_out
     assert "Of 8 whole blocks the warps of 4 are stored." in found.left_out
     assert sorted(one.multiprocessor for one in found.whole_blocks) == [0, 1, 2, 3]
     assert [len(one.warps[0]) for one in found.whole_blocks] == [18, 6, 6, 6]

@@ -145,7 +145,7 @@ def test_a_function_that_is_declared_before_stays_as_it_is() -> None:
     assert "sweep(sum, s);" in code.text
     assert phases(code) == ["before the loop", "copy", "inner loop", "store"]
     (note,) = code.notes
-    assert note.startswith("Waits in sweep are part of what calls it")
+    assert note.startswith("Waits in sweep count as part of what calls it")
 
 
 def test_a_macro_stays_in_one_piece() -> None:
