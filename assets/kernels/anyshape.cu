@@ -82,8 +82,8 @@ __device__ void compute_tile(const float* A, const float* B, float* C, int M, in
     int a_row = threadIdx.x / DEPTH;
     int b_k = threadIdx.x / (TILE_COLUMNS / WIDE);
     int b_col = threadIdx.x % (TILE_COLUMNS / WIDE) * WIDE;
-    int a_left = M - first_row - a_row; // rows that there are from here on
-    int b_end = first_col + b_col < N ? k_end : 0; // no k of a column that there is not
+    int a_left = M - first_row - a_row; // rows from here on
+    int b_end = first_col + b_col < N ? k_end : 0; // no k for a column past the last
     int a_from[a_copies];
     int b_from[b_copies];
     #pragma unroll

@@ -155,7 +155,7 @@ void warptiles(const float* A, const float* B, float* C, int M, int N, int K)
     #pragma unroll 1
     for (int t = 0; t < tiles; ++t) {
         int next = now + 1 < STAGES ? now + 1 : 0;
-        int start = min(coming, K - DEPTH); // after the last tile, that again
+        int start = min(coming, K - DEPTH); // past the end, the last tile again
         coming += DEPTH;
         #pragma unroll
         for (int k = 0; k < DEPTH; ++k) {
