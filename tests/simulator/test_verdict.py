@@ -265,6 +265,17 @@ def test_a_race_between_blocks_is_mended_by_no_barrier() -> None:
     assert "Line 2: another block reads a[1], and thread (1, 0)" in verdict.next_step
 
 
+def test_a_race_of_one_store_is_mended_by_no_barrier() -> None:
+    verdict = judged(
+        "__global__ void k(float* a) { __shared__ float s; int t = threadIdx.x;\n"
+        "s = t; __syncthreads();\n"
+        "a[t] = s; }\n"
+        "int main() { k<<<1, 64>>>(a); }"
+    )
+    assert verdict.state is State.HAZARD
+    assert verdict.next_step.startswith("Let one thread write this cell, or combine")
+
+
 @pytest.mark.usefixtures("_no_repairs")
 def test_a_hazard_names_a_launch_that_shows_it() -> None:
     text = TILED.replace(GUARD, "")
