@@ -60,6 +60,11 @@ ERROR_DIRECTIVE = re.compile(r"\s*(?:#|%:)\s*error\b")
 # Names that many give macros alone, short enough to be typed.
 MACRO_LIKE = re.compile(rf"[A-Z][A-Z\d_]{{1,{LONGEST_NAME - 1}}}")
 NO_ERRORS = re.compile(r"too many errors emitted")
+NUMBER = r"(?:float|double|(?:unsigned )?(?:int|char|short|long|long long))"
+# Before a variable's name where it is declared.
+DECLARED = (
+    r"\b(?:auto|bool|char|double|float|half|int|long|short|size_t|unsigned|\w+[2-4])\b[\s*&]+"
+)
 # What may mend an error, by what clang says.
 HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
@@ -86,6 +91,13 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          "Let threads store the initial values, and wait with __syncthreads() before they are "
          "read."),
         (r"subscripted value is not an array", "Only arrays and pointers take an index."),
+        (r"called object type", "An array's element is written with brackets, as in x[i]."),
+        (r"builtin functions must be directly called", "Write () after its name."),
+        (r"array initializer must be", "Write = {} for zeros, or the values in braces."),
+        (r"'const (?:uint3|dim3)'", "It has three numbers: write .x, .y or .z after its name."),
+        (r"void function .* should not return a value", "Write return; alone."),
+        (rf"to binary expression \('{NUMBER}' and '{NUMBER}'\)",
+         "%, &, |, ^ and shifts take whole numbers; for a remainder of floats write fmodf(a, b)."),
     )
 )  # fmt: skip
 
@@ -201,7 +213,8 @@ def _error(
                 return Diagnostic(message, span, fix=_fix(diagnostic, filename, code))
             message = f"{SUGGESTION.sub('', message)}."
         macros = ((f"{name}=…",),) if MACRO_LIKE.fullmatch(name) else ()
-        return Diagnostic(message, span, macros=macros, headers=headers)
+        hint = _declaration_that_ended(name, lines[: number - 1], code)
+        return Diagnostic(message, span, hint, macros=macros, headers=headers)
     declared = _macro_at(written, span, code) if message.startswith("Expected") else None
     if declared is not None:
         return Diagnostic(declared, span)
@@ -216,6 +229,18 @@ def _error(
         if note.spelling.startswith("to match this") and note.location.line:
             hint = f"The one that it should close is on line {code.line(note.location.line)}."
     return Diagnostic(message, span, hint, _fix(diagnostic, filename, code))
+
+
+def _declaration_that_ended(name: str, before: Sequence[str], code: DeviceCode) -> str:
+    """A hint on a variable that is declared in these lines, but in another block; else ""."""
+    declaration = re.compile(rf"{DECLARED}{re.escape(name)}\s*[=;\[]")
+    found = [at for at, line in enumerate(before, 1) if declaration.search(line)]
+    if not found:
+        return ""
+    return (
+        f"It is declared on line {code.line(found[-1])}, in a block or loop that has ended: "
+        "declare it before that."
+    )
 
 
 def _is_misspelling(name: str, other: str) -> bool:

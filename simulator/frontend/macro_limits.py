@@ -140,8 +140,8 @@ class TokenCounter:
             )
         if self.tokens > MAX_TOKENS:
             raise SourceError(
-                f"The code has more than {MAX_TOKENS:,} tokens by here, its macros expanded; a "
-                "kernel is shorter.",
+                f"The code has more than {MAX_TOKENS:,} tokens up to here, its macros expanded; "
+                "make it shorter.",
                 _span(line),
             )
 

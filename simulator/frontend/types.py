@@ -95,7 +95,7 @@ def lower_struct(canonical: Any, span: Span, within: tuple[str, ...] = ()) -> St
         raise SourceError("A lambda is called here, or passed to a template function.", span)
     size = canonical.get_size()
     if size < 0:
-        raise SourceError(f"The type {name} is not complete here.", span)
+        raise SourceError(f"The type {name} is only declared: define it before this line.", span)
     if size > MAX_STRUCT_BYTES:
         raise SourceError(
             f"{name} has {size:,} bytes; a struct of more than {MAX_STRUCT_BYTES:,} is not "

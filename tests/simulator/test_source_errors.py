@@ -54,6 +54,35 @@ TABLE = {
 }  # fmt: skip
 
 
+# The body of a kernel, and what the error's hint says.
+HINTS = {
+    "after its block": (
+        "{ float sum = 1; }\nx[0] = sum;",
+        "declared on line 2, in a block or loop",
+    ),
+    "after its loop": ("for (int i = 0; i < 2; ++i) ;\nx[i] = 0;", "declare it before that."),
+    "declared later": ("x[0] = sum;\nfloat sum = 1;", ""),
+    "declared nowhere": ("float total = 1;\nx[0] = sum;", ""),
+    "barrier without ()": ("__syncthreads;", "Write () after its name."),
+    "element in round brackets": ("x[0] = x(1);", "with brackets, as in x[i]."),
+    "array of one value": ("float v[4] = 0;\nx[0] = v[0];", "Write = {} for zeros"),
+    "index without .x": ("x[0] = threadIdx;", "write .x, .y or .z"),
+    "a value of a kernel": ("return 0;", "Write return; alone."),
+    "remainder of a float": ("x[0] = x[1] % 2;", "write fmodf(a, b)"),
+    "power of a float": ("x[0] = x[1] ^ 2;", "take whole numbers"),
+}
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_a_hint_says_what_may_mend_it(case: str) -> None:
+    body, part = HINTS[case]
+    with pytest.raises(SourceError) as error:
+        compile_kernel(f"__global__ void k(float* x) {{\n{body}\n}}", "k")
+    hint = error.value.errors[0].hint
+    assert part in hint
+    assert bool(part) == bool(hint)
+
+
 @pytest.mark.parametrize("case", TABLE)
 def test_sentence_and_place(case: str) -> None:
     body, line, column, part = TABLE[case]
