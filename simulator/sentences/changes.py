@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from simulator.sentences.verdicts import joined
+
 Words = tuple[str, str]
 
 
@@ -62,9 +64,13 @@ def write_size(size: str, was: str, whole: str, line: int) -> Words:
 
 
 def swap_axes(names: Sequence[str], lines: Sequence[int]) -> Words:
-    """x for y and y for x in indices of threads and blocks."""
-    place = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-    return f"Swap x and y of {' and '.join(names)} in {place}.", (
+    """x for y and y for x in indices of threads and blocks.
+
+    >>> swap_axes(["threadIdx", "blockIdx", "blockDim"], [4, 5])[0]
+    'Swap x and y of threadIdx, blockIdx and blockDim on lines 4 and 5.'
+    """
+    place = f"line{'s' * (len(lines) > 1)} {joined([str(line) for line in lines])}"
+    return f"Swap x and y of {joined(names)} on {place}.", (
         "The indices of rows and columns are swapped."
     )
 
