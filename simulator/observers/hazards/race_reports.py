@@ -57,7 +57,9 @@ class RaceReports:
         block, thread = _block_and_thread(int(accesses.threads[first]), launch)
         other_block, other = _block_and_thread(int(accesses.shadow.writer[cell]), launch)
         index = cell_index(access.buffer, cell)
-        iterations = loop_iterations(access.group)
+        # The loops of a read that was remembered are over; where it was is not known in functions.
+        position = accesses.position
+        iterations = position[1::2] if position else loop_iterations(access.group)
         within_warp = launch.warps > 1 and bool(same_warp[first])
         example = Example(block, thread, other_block, other, index, iterations, within_warp)
         name = name_cell(access.buffer, index)
