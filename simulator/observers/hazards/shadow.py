@@ -129,7 +129,8 @@ class Shadow:
         self.readers: Readers | None = None  # of a global array in a kernel with fences
         self.copied = np.zeros(cells, np.bool_)  # an asynchronous copy not yet waited for writes it
         self.copies = 0  # how many cells of `copied` are set
-        self._reads: dict[Any, Read] = {}  # since the last barrier, each instruction once
+        # Since the last barrier, each instruction once between two __syncwarp().
+        self._reads: dict[Any, Read] = {}
         self._swept: list[SweptReads] = []  # later reads, which are not yet among these
         self._swept_count = 0  # how many reads that is
         self._stores: dict[CellRows, RowStore] = {}  # to rows, the oldest first
@@ -161,7 +162,8 @@ class Shadow:
 
     def _remember(self, read: Read) -> None:
         access = read.access
-        key = (id(access.pattern), id(access.mask), access.base, access.lvalue.span.line)
+        line, syncs = access.lvalue.span.line, read.warp_syncs
+        key = (id(access.pattern), id(access.mask), access.base, line, syncs)
         if key not in self._reads and len(self._reads) < MAX_READS:
             self._reads[key] = read
 
@@ -182,7 +184,7 @@ class Shadow:
         self._swept_count = 0
 
     def reads(self) -> list[tuple[Any, Read]]:
-        """The loads since the last barrier, each instruction once, with its key."""
+        """The loads since the last barrier, each with its key."""
         self._take_swept()
         if self._reads:  # which are to be compared with the stores
             self.settle()
