@@ -31,7 +31,7 @@ class DivergentBarriers(Observer):
         """Some threads of a block wait at a barrier that others do not reach."""
         kind, line, launch = HazardKind.DIVERGENT_BARRIER, barrier.span.line, group.launch
         block = unravel(int(group.blocks[block_index]), launch.grid)
-        if barrier.of_grid and not arrived.any():
+        if not arrived.any():  # of a block that does not come to the grid's barrier
             message = hazards.absent_block(line, block, launch)
             example = Example(block, (0, 0, 0), None, None, None, ())
             self._findings.add((kind, line), Hazard(kind, (line,), None, None, message, 1, example))

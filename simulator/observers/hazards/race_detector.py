@@ -231,7 +231,7 @@ class RaceDetector(Observer):
         return True
 
     def _is_first_store(self, access: Access, shadow: Shadow) -> bool:
-        """Note a store to rows of cells that nothing was written to since the last barrier.
+        """Note a plain store to rows of cells that nothing was written to since the last barrier.
 
         False, with nothing done, for any other.
         """
@@ -244,8 +244,7 @@ class RaceDetector(Observer):
         if not shadow.is_first_store(rows, interval):
             return False
         threads, moments = thread_numbers(group), self._moments_of_store(access)
-        is_strong, of_one_block = self._strength(access)
-        shadow.note_store(rows, RowStore(interval, threads, moments, is_strong, of_one_block))
+        shadow.note_store(rows, RowStore(interval, threads, moments))
         shadow.wrote = True
         return True
 
@@ -320,7 +319,8 @@ class RaceDetector(Observer):
         columns = (shadow.line, shadow.clock, shadow.event, shadow.warp_syncs)
         for entries, moment in zip(columns, self._moments_of_store(access), strict=True):
             entries[cells] = moment
-        is_atomic, of_one_block = self._strength(access)
+        is_atomic = access.kind is AccessKind.ATOMIC or self._strong.is_strong(access)
+        of_one_block = self._strong.is_of_one_block(access)
         if is_atomic or of_one_block or shadow.has_atomics:
             shadow.has_atomics = True
             shadow.atomic[cells] = is_atomic
@@ -334,11 +334,6 @@ class RaceDetector(Observer):
             self._store_positions[self._events] = program_position(access)
         group = access.group
         return access.lvalue.span.line, group.clock, self._events, group.warp_syncs.count
-
-    def _strength(self, access: Access) -> tuple[bool, bool]:
-        """Whether a store is as good as an atomic, and whether one for its block alone."""
-        is_atomic = access.kind is AccessKind.ATOMIC or self._strong.is_strong(access)
-        return is_atomic, self._strong.is_of_one_block(access)
 
     def _end_interval(self, groups: list[Group] | None) -> None:
         """Compare the reads of the interval that ends with the writes that came after them.

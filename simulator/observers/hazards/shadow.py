@@ -82,13 +82,11 @@ class SweptReads(NamedTuple):
 
 
 class RowStore(NamedTuple):
-    """A store to rows of a shared array, which Shadow's arrays do not have yet."""
+    """A plain store to rows of a shared array, which Shadow's arrays do not have yet."""
 
     interval: int  # the barrier interval of its lanes
     threads: Array  # int [lanes], numbered over the grid
     moments: tuple[int, int, int, int]  # as in Shadow
-    is_atomic: bool  # as in Shadow
-    of_one_block: bool
 
 
 class Shadow:
@@ -231,10 +229,9 @@ class Shadow:
             rows.put(self.interval, store.interval)
             rows.put(self.writer, store.threads)
             rows.put(self.moments, np.array(store.moments)[:, None, None])
-            if store.is_atomic or store.of_one_block or self.has_atomics:
-                self.has_atomics = True
-                rows.put(self.atomic, store.is_atomic)
-                rows.put(self.of_one_block, store.of_one_block)
+            if self.has_atomics:
+                rows.put(self.atomic, False)
+                rows.put(self.of_one_block, False)
         self._settled_interval = self.last_interval
         self._stores.clear()
 
