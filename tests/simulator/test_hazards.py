@@ -7,7 +7,7 @@ import pytest
 
 from simulator import Launch, compile_kernel, simulate
 from simulator.observers.hazards.findings import MOST_HAZARDS
-from tests.simulator.launches import launch_text, matmul
+from tests.simulator.launches import launch_text, matmul, run_text
 
 
 def without_barrier(number: int) -> tuple[tuple[str, str], ...]:
@@ -79,6 +79,11 @@ TABLE = {
     "neighbours with a barrier": (
         "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
         "if (threadIdx.x < 32)\nx[threadIdx.x] = s[threadIdx.x + 32];", 64, set()),
+    "a store over atomics of an earlier interval, then an atomic": (
+        "__shared__ int s[64];\ns[threadIdx.x] = 0;\n__syncthreads();\n"
+        "atomicAdd(&s[threadIdx.x ^ 32], 1);\n__syncthreads();\ns[threadIdx.x] = 1;\n"
+        "if (threadIdx.x >= 32)\natomicAdd(&s[threadIdx.x ^ 32], 1);", 64,
+        {("write-after-write", (7, 9))}),
     "a volatile number between warps": (
         "__shared__ volatile int s;\nif (threadIdx.x == 0)\ns = 1;\n"
         "if (threadIdx.x == 32)\nx[0] = s;", 64, {("read-after-write", (4, 6))}),
@@ -105,16 +110,44 @@ def test_blocks_that_wait_for_each_other_end_the_intervals_of_their_own_reads() 
         int i = threadIdx.x;
         s[i] = i;
         __syncthreads();
-        if (i < 32) x[i] = s[63 - i];
-        else s[i] = 1;
-        __syncthreads();
-        s[i] = 2;
-        if (i == 0) { if (blockIdx.x == 0) atomicExch(flag, 1); else while (!atomicAdd(flag, 0)); }
+        for (int k = 0; k < 2; ++k) {
+            if (k && blockIdx.x == 0 && i >= 32) while (!atomicAdd(flag, 0));
+            if (i < 32) x[i] = s[63 - i];
+            else if (k) s[i] = 1;
+            __syncthreads();
+        }
+        if (blockIdx.x == 1 && i == 0) atomicExch(flag, 1);
     }"""
     arrays = {"x": np.zeros(32, np.float32), "flag": np.zeros(1, np.int32)}
     kernel, launch = launch_text(text, grid=2, block=64, **arrays)
     found = [one for one in simulate(kernel, launch).hazards if one.array == "s"]
-    assert [(one.kind, one.lines, one.count) for one in found] == [("write-after-read", (6, 7), 64)]
+    assert [(one.kind, one.lines, one.count) for one in found] == [("write-after-read", (8, 9), 64)]
+
+
+# What a warp does before its store, in the line in which another warp reads what it stores.
+BEFORE = {
+    "nothing": "",
+    "an access of shared memory": "q[t] = 1;",
+    "an access of a local array": "own[t % 2] = 1;",
+    "the loads of a loop": "for (int k = 0; k < 8; ++k) v += q[k];",
+    "a copy": "__pipeline_memcpy_async(&c[t], &x[t], 4);",
+}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_of_two_accesses_in_a_line_the_warp_with_fewer_accesses_before_comes_first(
+    name: str,
+) -> None:
+    text = f"""__global__ void k(int* x) {{
+        __shared__ int s[32], q[64], c[32];
+        int t = threadIdx.x, v = 0, own[2];
+        q[t] = 0;
+        __syncthreads();
+        if (t < 32) {{ {BEFORE[name]} s[t] = v; }} else x[t] = s[t - 32];
+    }}"""
+    [race] = run_text(text, block=64, x=np.zeros(64, np.int32)).hazards
+    assert race.lines == (6, 6)
+    assert race.kind == ("write-after-read" if BEFORE[name] else "read-after-write")
 
 
 def test_dropped_accesses_leave_the_rest_alone() -> None:

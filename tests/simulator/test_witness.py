@@ -43,7 +43,7 @@ DESCENDING = """__global__ void k(float* x) {
     __shared__ float s[64];
     int i = threadIdx.x;
     s[i] = i;
-    x[i] = i >= 32 ? s[i - 32] : 0.0f;
+    x[63 - i] = i >= 32 ? s[i - 32] : 0.0f;
 }"""
 # In lockstep, ascending and descending order one of the other warps has come to its line before
 # warp 1 reads; only in other orders are there two, or none.
@@ -67,14 +67,28 @@ def hazards_of(text: str, block: int, grid: int = 1) -> Report:
 
 def test_right_in_ascending_order_is_still_a_race() -> None:
     report = hazards_of(DESCENDING, 64)
-    assert report.arrays["x"].tolist() == [0.0] * 32 + list(range(32))
+    assert report.arrays["x"].tolist() == [*range(31, -1, -1)] + [0.0] * 32
     (hazard,) = report.hazards
     assert hazard.kind == "read-after-write"
     assert hazard.witness is not None
     assert hazard.witness.order == "descending"
     assert hazard.witness.thread == (33, 0, 0)
     assert (hazard.witness.read, hazard.witness.read_against) == (0, 1)
-    assert hazard.witness.output == "x[33]"
+    assert hazard.witness.output == "x[30]"
+    assert hazard.witness.sentence == (
+        "With the warps in descending order, thread (33, 0) reads 0 in s[1] instead of 1 on line 5,"
+        " and x[30] becomes 0 instead of 1."
+    )
+
+
+def test_a_result_that_another_thread_stores_is_not_the_readers() -> None:
+    text = DESCENDING.replace("x[63 - i]", "__shared__ float r[64]; r[63 - i]")
+    [hazard] = hazards_of(text[:-1] + "__syncthreads(); x[i] = r[i]; }", 64).hazards
+    assert hazard.witness is not None
+    assert hazard.witness.sentence == (
+        "With the warps in descending order, thread (33, 0) reads 0 in s[1] instead of 1 on line 5;"
+        " among the results, x[0] becomes 0 instead of 31."
+    )
 
 
 def test_random_orders_are_tried() -> None:
