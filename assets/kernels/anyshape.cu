@@ -76,7 +76,7 @@ __device__ void compute_tile(const float* A, const float* B, float* C, int M, in
     const int b_step = THREADS / (TILE_COLUMNS / WIDE);
     const int a_copies = (TILE_ROWS + a_step - 1) / a_step;
     const int b_copies = (DEPTH + b_step - 1) / b_step;
-    const bool a_even = TILE_ROWS % a_step == 0; // no thread is without one
+    const bool a_even = TILE_ROWS % a_step == 0; // all threads make as many copies
     const bool b_even = DEPTH % b_step == 0;
     int a_k = threadIdx.x % DEPTH;
     int a_row = threadIdx.x / DEPTH;

@@ -29,7 +29,7 @@
 #define A_SIZE (TILE_ROWS * A_PITCH) // of a tile
 #define B_SIZE (DEPTH * B_PITCH)
 #define ROW_PITCH (COLUMNS * 16 + 8) // of C's rows on their way out
-// Copies a thread makes of each tile, of eight values, and the rows from one to the next.
+// Copies that a thread makes of each tile, of eight values each, and the rows from one to the next.
 #define A_COPIES (TILE_ROWS * DEPTH / 8 / THREADS)
 #define B_COPIES (DEPTH * TILE_COLUMNS / 8 / THREADS)
 #define A_STEP (TILE_ROWS / A_COPIES)
@@ -176,7 +176,7 @@ __device__ __noinline__ void multiply_aligned(const half* A, const half* B, floa
     for (int t = 0; t < count; ++t) {
         int next = now + 1 < STAGES ? now + 1 : 0;
         if (t == count - 1)
-            next = now; // there is no other: what is loaded of it is not used
+            next = now; // there is none: what is loaded is not used
         const half* a_tile = a_warp + now * A_SIZE;
         const half* b_tile = b_warp + now * B_SIZE;
         #pragma unroll

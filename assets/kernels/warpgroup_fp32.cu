@@ -26,7 +26,7 @@
 #define B_PITCH (TILE_COLUMNS + 8) // from one row in shared memory to the next
 #define A_SIZE (TILE_ROWS * DEPTH) // of a tile
 #define B_SIZE (DEPTH * B_PITCH)
-// Copies a thread makes of each tile, of four values, and the rows from one to the next.
+// Copies that a thread makes of each tile, of four values each, and the rows from one to the next.
 #define A_COPIES (A_SIZE / 4 / THREADS)
 #define B_COPIES (DEPTH * TILE_COLUMNS / 4 / THREADS)
 #define A_STEP (TILE_ROWS / A_COPIES)

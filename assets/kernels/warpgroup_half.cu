@@ -27,7 +27,7 @@
 #define PANEL 64 // values in a row of 128 bytes: so many columns of B lie together
 #define A_SIZE (TILE_ROWS * DEPTH) // of a tile
 #define B_SIZE (DEPTH * TILE_COLUMNS)
-// Copies a thread makes of each tile, of eight values, and the rows from one to the next.
+// Copies that a thread makes of each tile, of eight values each, and the rows from one to the next.
 #define A_COPIES (A_SIZE / 8 / THREADS)
 #define B_COPIES (B_SIZE / 8 / THREADS)
 #define A_STEP (TILE_ROWS / A_COPIES)

@@ -25,7 +25,7 @@
 // Copies a thread makes of each tile: of one value of A, and of four of B.
 #define A_COPIES ((TILE_ROWS * DEPTH + THREADS - 1) / THREADS)
 #define B_COPIES ((DEPTH * TILE_COLUMNS / 4 + THREADS - 1) / THREADS)
-#define A_EVEN (A_COPIES * THREADS == TILE_ROWS * DEPTH) // no thread is without one
+#define A_EVEN (A_COPIES * THREADS == TILE_ROWS * DEPTH) // all threads make as many copies
 #define B_EVEN (B_COPIES * THREADS == DEPTH * TILE_COLUMNS / 4)
 
 // A thread's operands of one k, in groups of four neighbours. B's first: the first row of products
