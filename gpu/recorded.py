@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -221,6 +222,12 @@ def read_folder(
 
 def read(path: Path) -> RecordedRun:
     """One recording. BrokenFileError where the file is not one."""
+    return _read_text(path.name, read_text(path))
+
+
+@functools.lru_cache(8)  # the parts of a page ask for the same files
+def _read_text(name: str, text: str) -> RecordedRun:
+    """The recording that a file of that name holds."""
 
     def parse(found: dict[str, Any], when: datetime) -> RecordedRun:
         file = decode(RecordingFile, found, "The recording")
@@ -229,11 +236,11 @@ def read(path: Path) -> RecordedRun:
         limits = limits_from(found) if "ceilings" in found or "latency" in found else None
         device = file.comparisons[0].device
         return RecordedRun(
-            path.name, when, device, file.comparisons, limits, file.bits, file.shapes,
+            name, when, device, file.comparisons, limits, file.bits, file.shapes,
             file.shape_table, file.without_l1,
         )  # fmt: skip
 
-    return read_file(path, parse)
+    return parse_text(name, text, parse)
 
 
 def newest() -> RecordedRun:
