@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ STANDARD = Path(__file__).with_name("standard.cuh")  # what <algorithm> and <lim
 HALF = Path(__file__).with_name("half.cuh")
 COOPERATION = Path(__file__).with_name("cooperation.cuh")
 GROUPS = Path(__file__).with_name("cooperative_groups.cuh")
+OPEN_FILES = Path("/proc/self/fd")  # of this process, by their numbers: on Linux
 MACROS = Path(__file__).with_name("macros.cuh")  # no file: what a caller defines
 ASKED_FOR = ("NDEBUG",)  # what headers of ours test
 # What else a text gets if it includes a header: many have a type of their own by the same name.
@@ -70,10 +73,13 @@ ARGUMENTS = (
     # However a text comes to these names, by ## too, they read no file and change no macro.
     "-Wno-builtin-macro-redefined", "-D_Pragma(...)=", "-D__has_include(...)=0",
     "-D__has_include_next(...)=0", "-D__has_embed(...)=0",
-    "-include", str(PRELUDE), "-include", str(MATH), "-include", str(STANDARD),
-    "-include", str(HALF),
-    "-include", str(COOPERATION), "-include", str(GROUPS),
 )  # fmt: skip
+# What every text gets.
+ALWAYS = tuple(
+    word
+    for path in (PRELUDE, MATH, STANDARD, HALF, COOPERATION, GROUPS)
+    for word in ("-include", str(path))
+)
 
 # CXUnaryOperatorKind, from clang-c/Index.h; the Python bindings have no enumeration of it.
 UNARY_OPERATORS = {
@@ -139,11 +145,11 @@ def parse(
     macros = "".join(
         f"#define {name} {value}\n" for name, value in defines.items() if name not in ASKED_FOR
     )
-    index = cindex.Index.create()
+    index = cindex.Index.create(excludeDecls=True)  # of what is precompiled
     try:
         unit = Unit.from_source(
             filename,
-            [*asked, *ARGUMENTS, *included],
+            [*asked, *ARGUMENTS, *(ALWAYS if asked else _always()), *included],
             unsaved_files=[(filename, text), (str(MACROS), macros)],
             index=index,
         )
@@ -153,15 +159,40 @@ def parse(
     return unit.cursor, list(unit.diagnostics)
 
 
+@functools.cache
+def _always() -> Sequence[str]:
+    """The arguments that give a text ALWAYS, which is read once for this process.
+
+    What clang makes of it is in an open file without a name: nothing is left of that, however the
+    process ends. Where such a file cannot be opened again, clang reads ALWAYS for every text.
+    """
+    if not OPEN_FILES.exists():
+        return ALWAYS
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "always.pch"
+            _read_empty(ALWAYS).save(path)
+            number = os.open(path, os.O_RDONLY)  # open for as long as the process
+    except (OSError, cindex.TranslationUnitLoadError, cindex.TranslationUnitSaveError):
+        return ALWAYS
+    arguments = ("-include-pch", str(OPEN_FILES / str(number)), "-Xclang", "-fno-validate-pch")
+    return ALWAYS if list(_read_empty(arguments).diagnostics) else arguments
+
+
+def _read_empty(arguments: Sequence[str]) -> cindex.TranslationUnit:
+    """The translation unit of an empty text."""
+    text = ("empty.cu", "")
+    return Unit.from_source(text[0], [*ARGUMENTS, *arguments], unsaved_files=[text])
+
+
 def definitions(unit: Any, filename: str) -> list[Any]:
     """The cursors of the functions that the text defines, with those in namespaces."""
     found: list[Any] = []
-    pending: list[Any] = []
-    for cursor in reversed(list(unit.get_children())):
-        file = cursor.location.file
-        if file is None or file.name != filename:
-            break  # the prelude's, which comes first
-        pending.append(cursor)
+    pending = [
+        cursor
+        for cursor in reversed(list(unit.get_children()))
+        if cursor.location.file is not None and cursor.location.file.name == filename
+    ]
     while pending:
         cursor = pending.pop()
         if cursor.kind in SCOPES:
