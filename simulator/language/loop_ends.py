@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import assert_never
 
 from simulator.language import tree
@@ -69,6 +70,7 @@ def _leaves(statement: tree.Statement, by_break: bool) -> bool:
             assert_never(statement)
 
 
+@functools.lru_cache(maxsize=256)  # each launch of a kernel asks for the same ones several times
 def has_counter(loop: tree.Loop) -> bool:
     """Whether a counter ends the loop: a condition such as i < n, where i only grows."""
     if loop.condition is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from simulator.language import tree
@@ -68,6 +69,7 @@ def needs_all_lanes(statement: tree.Statement) -> bool:
     return has_barrier or calls(statement, JOINING_FUNCTIONS)
 
 
+@functools.lru_cache(maxsize=256)  # each launch of a kernel asks for the same ones several times
 def is_waiting(loop: tree.Loop) -> bool:
     """Whether a loop goes on until another thread has written something.
 
