@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 import re
 import threading
@@ -37,9 +38,7 @@ def evaluate(expression: int | str, values: Mapping[str, int]) -> int:
     if len(text) > LONGEST:
         raise LaunchError(f"A size has {len(text):,} characters; at most {LONGEST} are allowed.")
     try:
-        with PARSING:
-            tree = ast.parse(text, mode="eval")
-        found = _value(tree.body, values)
+        found = _value(_parse(text), values)
     except ZeroDivisionError:
         raise LaunchError(f"{shorten(text)!r} divides by 0.") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -83,12 +82,20 @@ def substitute(expression: str, names: Mapping[str, str]) -> str:
     return WORD.sub(meant, expression)
 
 
+@functools.lru_cache(512)  # a guess computes the same sizes for many launches
+def _parse(text: str) -> ast.expr:
+    with PARSING:
+        return ast.parse(text, mode="eval").body
+
+
 def _value(node: ast.expr, values: Mapping[str, int]) -> int | None:
     """The value of a part of an expression; None where it is something else, or too large."""
     match node:
         case ast.Constant(value=int(number)) if not isinstance(number, bool):
             found = number
-        case ast.Name() | ast.Attribute() if ast.unparse(node) in values:  # a struct's member
+        case ast.Name(id=name) if name in values:
+            found = values[name]
+        case ast.Attribute() if ast.unparse(node) in values:  # a struct's member
             found = values[ast.unparse(node)]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             value = _value(operand, values)

@@ -11,9 +11,10 @@ from simulator.size_expression import evaluate
 THREADS, TIMES = 8, 400
 
 
-def evaluate_often(_: int) -> set[int]:
-    return {evaluate("(N + TILE - 1) / TILE * (2 + 3 * N)", {"N": 5, "TILE": 4})
-            for _ in range(TIMES)}  # fmt: skip
+def evaluate_often(thread: int) -> set[int]:
+    """What expressions give that no thread has evaluated before."""
+    return {evaluate(f"(N + TILE - 1) / TILE * (2 + 3 * N) + 0 * {TIMES * thread + time}",
+                     {"N": 5, "TILE": 4}) for time in range(TIMES)}  # fmt: skip
 
 
 def test_threads_may_evaluate_together() -> None:
