@@ -96,10 +96,11 @@ def discover(
     """
     end = time.thread_time() + SECONDS
     best: Discovery | None = None
+    drawn: dict[Contents, dict[str, Array]] = {Contents.FRACTIONS: {}, Contents.RANDOM: {}}
     for block, shared in zip(blocks, shared_bytes, strict=True):
-        for contents in (Contents.FRACTIONS, Contents.RANDOM):
+        for contents, arrays in drawn.items():
             try:
-                experiment = Experiment(kernel, block, shared, contents)
+                experiment = Experiment(kernel, block, shared, contents, arrays=arrays)
                 found = _Search(experiment, grid, tasks, allocated, end).run()
             except (LaunchError, SourceError):
                 break

@@ -98,12 +98,13 @@ class Experiment:
     contents: Contents = Contents.FRACTIONS
     # Parameters whose numbers, and whose arrays' first cells, are known.
     given: Mapping[str, Any] = field(default_factory=dict)
+    # What is drawn in the first run, by parameter; given by experiments with other blocks.
+    arrays: dict[str, Array] = field(default_factory=dict)
     sizes: list[str] = field(default_factory=list)  # the parameters that may be sizes
     # Strides, each with the elements that it has: room for all rows, where nothing says more.
     strides: dict[str, int] = field(default_factory=dict)
     has_faults: bool = False  # whether any run had an access outside of all room
     _numbers: dict[str, str] = field(default_factory=dict)
-    _arrays: dict[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the parameters; LaunchError for one that gets no array of numbers."""
@@ -149,20 +150,20 @@ class Experiment:
         has_marks is whether to note each cell that is touched.
         """
         form = self.form(sizes, grid)
-        if not self._arrays:
+        if not self.arrays:
             launch = build_launch(self.kernel, form)
-            self._arrays.update((one.name, launch.arguments[one.name]) for one in form.arrays)
-            for name, array in self._arrays.items():
+            self.arrays.update((one.name, launch.arguments[one.name]) for one in form.arrays)
+            for name, array in self.arrays.items():
                 first = np.asarray(self.given.get(name, ())).reshape(-1)
                 array.reshape(-1)[: first.size] = first
         bare = build_launch(self.kernel, replace(form, arguments=tuple(form.numbers)))
-        launch = replace(bare, arguments={**bare.arguments, **self._arrays})
+        launch = replace(bare, arguments={**bare.arguments, **self.arrays})
         touches = Touches(has_marks)
         machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=SECONDS)
         machine.run(None if blocks is None else np.array(blocks))
         self.has_faults = self.has_faults or touches.has_faults
         results = machine.results(touches.stored) if blocks is None else {}
-        return Run(launch, touches, {**self._arrays, **results})
+        return Run(launch, touches, {**self.arrays, **results})
 
     def try_run(self, sizes: Sizes, grid: Dim3, has_marks: bool = False) -> Run | None:
         """As run; None where it is refused."""

@@ -290,7 +290,8 @@ def _numbers(
             fractions: Array = quarters / element.dtype.type(QUARTERS)
             return fractions
         case Contents.FRACTIONS if element.dtype.kind == "i":
-            return random.integers(-LARGEST_RANDOM, LARGEST_RANDOM + 1, shape).astype(element.dtype)
+            limit = LARGEST_RANDOM
+            return random.integers(-limit, limit + 1, shape, np.int32).astype(element.dtype)
         case Contents.RANDOM | Contents.FRACTIONS:
             top = 1 if element.dtype.kind == "b" else LARGEST_RANDOM
-            return random.integers(0, top + 1, shape).astype(element.dtype)
+            return random.integers(0, top + 1, shape, np.int32).astype(element.dtype)
