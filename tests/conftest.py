@@ -60,13 +60,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection() -> Generator[None, object, object]:
     """Let no garbage collection look at what stays to the end: all tests, and all modules.
 
-    Streamlit collects garbage at the end of each run of a page, which took longer than the run.
+    Others are as rare as in the app's processes. Streamlit collects garbage at the end of each run
+    of a page, which took longer than the run.
     """
+    from ui.jobs.process_memory import COLLECTED
+
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(COLLECTED, *gc.get_threshold()[1:])
         gc.enable()
 
 
