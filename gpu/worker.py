@@ -271,7 +271,8 @@ class Worker:
                 return self._child
         self._replace()
         self._child = start(self._command)
-        self._child.send(message)
+        with contextlib.suppress(OSError):  # it has ended already, as its messages say
+            self._child.send(message)
         return self._child
 
     def _died(self, job: Job) -> JobState:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpu.cuda.errors import explain
-from gpu.worker import TOO_LARGE, Worker
+from gpu.worker import TOO_LARGE, Child, Worker, start
 from simulator.guard import ENDED
 from tests.gpu.jobs import failure
 
@@ -45,6 +45,19 @@ def test_the_share_that_is_done_is_heard(fake: Worker) -> None:
     assert seen.pop("Running slowly") == 0.25
     assert set(seen.values()) <= {None}, "before it tells its share there is none"
     job.cancel()
+
+
+def test_a_process_that_has_ended_before_it_is_asked_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def ended(command: tuple[str, ...]) -> Child:
+        child = start(command)
+        child.process.wait()
+        return child
+
+    monkeypatch.setattr("gpu.worker.start", ended)
+    worker = Worker((sys.executable, "-S", "-c", "raise SystemExit(3)"))
+    assert "GPU process ended (exit code 3)" in failure(worker.submit({"job": "echo"}, LIMIT))
 
 
 def test_limits_are_a_job(fake: Worker) -> None:
