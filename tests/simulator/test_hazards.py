@@ -130,7 +130,7 @@ BEFORE = {
     "an access of shared memory": "q[t] = 1;",
     "an access of a local array": "own[t % 2] = 1;",
     "the loads of a loop": "for (int k = 0; k < 8; ++k) v += q[k];",
-    "a copy": "__pipeline_memcpy_async(&c[t], &x[t], 4);",
+    "a copy": "__pipeline_memcpy_async(&c[t], &y[t], 4);",
 }
 
 
@@ -138,14 +138,15 @@ BEFORE = {
 def test_of_two_accesses_in_a_line_the_warp_with_fewer_accesses_before_comes_first(
     name: str,
 ) -> None:
-    text = f"""__global__ void k(int* x) {{
+    text = f"""__global__ void k(int* x, const int* y) {{
         __shared__ int s[32], q[64], c[32];
         int t = threadIdx.x, v = 0, own[2];
         q[t] = 0;
         __syncthreads();
         if (t < 32) {{ {BEFORE[name]} s[t] = v; }} else x[t] = s[t - 32];
     }}"""
-    [race] = run_text(text, block=64, x=np.zeros(64, np.int32)).hazards
+    zeros = np.zeros(64, np.int32)
+    [race] = run_text(text, block=64, x=zeros, y=zeros).hazards
     assert race.lines == (6, 6)
     assert race.kind == ("write-after-read" if BEFORE[name] else "read-after-write")
 

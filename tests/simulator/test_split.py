@@ -144,6 +144,9 @@ def test_races_within_blocks(barrier: int, schedule: Schedule) -> None:
 # What blocks can do on their own ------------------------------------------------------------------
 
 BODIES = {
+    "a note on late blocks, and races": (
+        "__shared__ int s; if (b > 4) s = b; __syncthreads(); x[b * 32] += b > 4 ? s : y[g];"
+    ),
     "nothing": "",
     "outside": "x[g + (blockIdx.x >= 5 ? 4 : 0)] = y[g - 3];",
     "misaligned": "if (blockIdx.x > 2) *(int*)((char*)(x + g) + 1) = 3;",

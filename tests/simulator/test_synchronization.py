@@ -70,7 +70,7 @@ WARPS: dict[str, tuple[list[str], set[str]]] = {
          f"if (t == 0) {{ {waits(0) + READS}}}"], set()),
     "a fence, after a barrier and another warp's read": (
         [f"__syncthreads(); if (t == 0) {READS} if (t == 32) {{ {FENCE + sets(0)}}}",
-         f"if (t == 0) {waits(0)} {LATER}"], {"write-after-read"}),
+         f"__syncthreads(); if (t == 0) {waits(0)} {LATER}"], {"write-after-read"}),
     "a fence, before a barrier": (
         [f"if (t == 32) {WRITES} if (t == 0) {{ {FENCE + sets(0)}}} __syncthreads();",
          f"if (t == 0) {{ {waits(0) + READS}}}"], {"read-after-write"}),
