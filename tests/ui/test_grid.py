@@ -205,6 +205,10 @@ def test_the_section_runs_a_grid(page: AppTest) -> None:
     rows = page.table[0].value
     assert list(rows["Every block"]) == [f"{count:,}" for count in predicted.values()]
     assert list(rows["Every block"]) == list(rows["Predicted"])
+    back = AppTest.from_file(APP, default_timeout=60)  # from another page
+    back.session_state[RUN] = run
+    back.run()
+    assert [back.number_input(key=f"grid_{axis}").value for axis in "MNK"] == [22, 18, 9]
 
 
 def test_progress_and_stop(page: AppTest) -> None:

@@ -42,8 +42,7 @@ def draw_grid() -> None:
         "The app's workers share the blocks, and keep working while you look at another page."
     )
     run: GridRun | None = st.session_state.get(RUN)
-    busy = run is not None and not run.state.finished
-    grid = draw_controls(busy)
+    grid = draw_controls(run)
     if grid is not None:
         run = start_run(grid)
     if run is None:
@@ -54,18 +53,23 @@ def draw_grid() -> None:
         draw_progress()
 
 
-def draw_controls(busy: bool) -> Grid | None:
-    """Draw the choice of a launch and the button; the launch once that is pressed."""
+def draw_controls(run: GridRun | None) -> Grid | None:
+    """Draw the choice of a launch and the button; the launch once that is pressed.
+
+    The choice begins with that of the visitor's run: Streamlit forgets it on another page.
+    """
+    busy = run is not None and not run.state.finished
+    chosen, sizes = (USUAL_KERNEL, (USUAL,) * 3) if run is None else (run.grid.name, run.grid.size)
     kernel_column, *columns, button = st.columns([4, 2, 2, 2, 3], vertical_alignment="bottom")
     list_broken(catalogue().broken)
     offered = variants(catalogue())
-    usual = offered.index(USUAL_KERNEL) if USUAL_KERNEL in offered else 0
+    index = offered.index(chosen) if chosen in offered else 0
     name = kernel_column.selectbox(
-        "Kernel", offered, index=usual, key="grid_kernel", format_func=variant_title
+        "Kernel", offered, index=index, key="grid_kernel", format_func=variant_title
     )
     M, N, K = (
-        int(column.number_input(axis, 1, LARGEST, USUAL, step=1, key=f"grid_{axis}"))
-        for column, axis in zip(columns, "MNK", strict=True)
+        int(column.number_input(axis, 1, LARGEST, size, step=1, key=f"grid_{axis}"))
+        for column, axis, size in zip(columns, "MNK", sizes, strict=True)
     )
     if not offered:
         return None
