@@ -179,6 +179,6 @@ def cell_index(buffer: Buffer, cell: int, lanes: int = 1) -> tuple[int, ...]:
 def name_cell(buffer: Buffer, index: tuple[int, ...]) -> str:
     """A cell as C writes it: As[0][1], or particles[3].mass."""
     *whole, last = index
-    if buffer.members and last < len(buffer.members):
+    if buffer.members:
         return format_cell(buffer.name, whole) + buffer.members[last]
     return format_cell(buffer.name, index)
