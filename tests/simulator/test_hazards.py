@@ -65,6 +65,9 @@ TABLE = {
              "for (int k = 0; k < 32; ++k) sum += s[k];\nx[threadIdx.x] = sum;", 6),
             ("copied by one thread", "if (threadIdx.x == 3) s[3] = v;\n__syncwarp();\n"
              "if (threadIdx.x == 9) x[9] = s[3];", 5),
+            ("copied by one thread over what was read before",
+             "s[threadIdx.x] = 1;\nfor (int i = 0; i < 2; ++i) {\nx[threadIdx.x] += "
+             "s[threadIdx.x];\nif (threadIdx.x == 3) s[3] = v;\n}", 5),
             ("copied to an array of a thread's own",
              "float a[2]; a[1] = v;\nx[threadIdx.x] = a[1];", 4),
             ("computed with", "s[threadIdx.x] = v + 1;", 3),
@@ -76,6 +79,9 @@ TABLE = {
         "__shared__ float s[64];\ns[threadIdx.x] = 1;\n"
         "if (threadIdx.x < 32)\nx[threadIdx.x] = s[threadIdx.x + 32];", 64,
         {("read-after-write", (3, 5)), ("uninitialized-read", (5,))}),
+    "two warps store to the same row": (
+        "__shared__ float s[32];\ns[threadIdx.x % 32] = threadIdx.x;", 64,
+        {("write-after-write", (3, 3))}),
     "neighbours with a barrier": (
         "__shared__ float s[64];\ns[threadIdx.x] = 1;\n__syncthreads();\n"
         "if (threadIdx.x < 32)\nx[threadIdx.x] = s[threadIdx.x + 32];", 64, set()),
@@ -124,6 +130,29 @@ def test_blocks_that_wait_for_each_other_end_the_intervals_of_their_own_reads() 
     assert [(one.kind, one.lines, one.count) for one in found] == [("write-after-read", (8, 9), 64)]
 
 
+def test_a_barrier_of_another_block_leaves_the_order_of_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They decide, not how many accesses each warp had made: the writer made many."""
+    text = """__global__ void k(float* x, int* flag) {
+        __shared__ float s[32];
+        int i = threadIdx.x, own[2];
+        if (i < 32) s[i] = i;
+        __syncthreads();
+        if (i >= 32) for (int k = 0; k < 99; ++k) own[k % 2] = k;
+        if (i >= 32) s[i - 32] = own[0];
+        if (blockIdx.x == 0 && i < 32) while (!atomicAdd(flag, 0));
+        if (i < 32) x[i] = s[i];
+        __syncthreads();
+        if (blockIdx.x == 1 && i == 0) atomicExch(flag, 1);
+    }"""
+    arrays = {"x": np.zeros(32, np.float32), "flag": np.zeros(1, np.int32)}
+    monkeypatch.setattr("simulator.observers.hazards.witness.MAX_SECONDS", 0.0)
+    kernel, launch = launch_text(text, grid=2, block=64, **arrays)
+    found = [one for one in simulate(kernel, launch).hazards if one.array == "s"]
+    assert [(one.kind, one.lines, one.count) for one in found] == [("read-after-write", (7, 9), 64)]
+
+
 # What a warp does before its store, in the line in which another warp reads what it stores.
 BEFORE = {
     "nothing": "",
@@ -149,6 +178,25 @@ def test_of_two_accesses_in_a_line_the_warp_with_fewer_accesses_before_comes_fir
     [race] = run_text(text, block=64, x=zeros, y=zeros).hazards
     assert race.lines == (6, 6)
     assert race.kind == ("write-after-read" if BEFORE[name] else "read-after-write")
+
+
+def test_a_copy_after_a_read_is_a_race_for_want_of_a_barrier_not_of_a_wait() -> None:
+    text = """__global__ void k(float* x, const float* y) {
+        __shared__ float s[64];
+        int i = threadIdx.x;
+        s[i] = i;
+        __syncthreads();
+        x[i] = s[63 - i];
+        __pipeline_memcpy_async(&s[i], &y[i], 4);
+        __syncthreads();
+        __pipeline_wait_prior(0);
+    }"""
+    zeros = np.zeros(64, np.float32)
+    [race] = run_text(text, block=64, x=zeros, y=zeros).hazards
+    assert race.message == (
+        "line 6: thread (32, 0) of block (0, 0) reads s[31], and thread (31, 0) writes it on line "
+        "7, with no __syncthreads() between them."
+    )
 
 
 def test_dropped_accesses_leave_the_rest_alone() -> None:

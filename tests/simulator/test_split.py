@@ -144,8 +144,9 @@ def test_races_within_blocks(barrier: int, schedule: Schedule) -> None:
 # What blocks can do on their own ------------------------------------------------------------------
 
 BODIES = {
-    "a note on late blocks, and races": (
-        "__shared__ int s; if (b > 4) s = b; __syncthreads(); x[b * 32] += b > 4 ? s : y[g];"
+    "notes on late blocks, and races": (
+        "__shared__ int s; float u, v; if (b > 4) { s = b; v = u; } __syncthreads();"
+        "x[b * 32] += b > 4 ? s : y[g]; if (n > 999) x[g] = v;"
     ),
     "nothing": "",
     "outside": "x[g + (blockIdx.x >= 5 ? 4 : 0)] = y[g - 3];",

@@ -45,6 +45,9 @@ BLOCKS: dict[str, tuple[list[str], set[str]]] = {
     "a store over the flag": (
         [WRITES + FENCE + sets(0), waits(0) + "*(volatile int*)flags = 2; ", waits(0, 2) + READS],
         {"read-after-write"}),
+    "a store with a fence over the flag, which reads nothing": (
+        [WRITES + FENCE + sets(0), FENCE + "*(volatile int*)flags = 2; ", waits(0, 2) + READS],
+        {"read-after-write"}),
     "a plain store over the flag": (
         [FENCE + sets(0), "while (*(volatile int*)flags == 0); flags[0] = 0;"], set()),
     "a fence of the block alone": (

@@ -113,9 +113,27 @@ def test_blocks_have_two_orders_and_neither_is_right() -> None:
     assert (hazard.witness.value, hazard.witness.value_against) == (0, 1)
 
 
+def test_an_order_that_makes_a_result_wrong_is_better_than_one_that_does_not() -> None:
+    text = """__global__ void k(float* x) {
+    __shared__ float s[64];
+    int i = threadIdx.x;
+    s[i] = 0;
+    __syncthreads();
+    s[i] = 2;
+    float v = s[i ^ 32];
+    x[i] = i >= 32 ? v : 1;
+}"""
+    [hazard] = hazards_of(text, 64).hazards
+    assert hazard.witness is not None
+    # In ascending order warp 0 alone reads 0.
+    assert (hazard.witness.order, hazard.witness.output) == ("descending", "x[32]")
+
+
 HARMLESS = {
     "one warp": ("__shared__ float s[32]; s[threadIdx.x] = 2;\nx[threadIdx.x] = s[31 - "
                  "threadIdx.x];", 32),
+    "cells that nobody reads": (
+        "__shared__ float s[32]; s[threadIdx.x % 32] = threadIdx.x;\nx[threadIdx.x] = 1;", 64),
 }  # fmt: skip
 
 
@@ -173,3 +191,20 @@ def test_a_witness_is_of_its_own_race() -> None:
     assert shown[4, 6] is None, "the race of lines 4 and 6 is within a warp"
     assert shown[5, 6] is not None
     assert re.search(r"thread \(32, 0\) reads 0 in s\[3[23]\] instead of 2", shown[5, 6].sentence)
+
+
+def test_a_read_of_another_array_is_no_witness() -> None:
+    text = """__global__ void k(float* x) {
+    __shared__ float r[64], s[64];
+    int i = threadIdx.x;
+    r[i] = s[i] = 1;
+    __syncthreads();
+    r[i] = 1;
+    s[i] = 2;
+    x[i] = r[i ^ 32];
+    x[i] += s[i ^ 32];
+}"""
+    shown = {hazard.array: hazard.witness for hazard in hazards_of(text, 64).hazards}
+    assert shown.keys() == {"r", "s"}
+    assert shown["r"] is None
+    assert shown["s"] is not None
