@@ -47,6 +47,7 @@ def clusters(scheduler: str) -> Iterator[list[Cluster]]:
     """Two apps' connections."""
     found = [Cluster(scheduler, lambda *_: 0) for _ in range(2)]
     yield found
+    st.cache_resource.clear()  # a page's connection to the first
     for one in found:
         one.shutdown()
 
