@@ -321,7 +321,7 @@ class RaceDetector(Observer):
             entries[cells] = moment
         is_atomic = access.kind is AccessKind.ATOMIC or self._strong.is_strong(access)
         of_one_block = self._strong.is_of_one_block(access)
-        if is_atomic or of_one_block or shadow.has_atomics:
+        if is_atomic or shadow.has_atomics:
             shadow.has_atomics = True
             shadow.atomic[cells] = is_atomic
             shadow.of_one_block[cells] = of_one_block
