@@ -52,6 +52,7 @@ EXCHANGE = "y[i] = x[i]; {} x[i] = y[n - 1 - i];"
     ("body", "kinds"),
     [
         (EXCHANGE.format("grid.sync();"), set()),
+        ("if (blockIdx.x == 0) __syncthreads(); " + EXCHANGE.format("grid.sync();"), set()),
         (EXCHANGE.format("__syncthreads();"), {"read-after-write"}),
         ("y[i] = x[i]; grid.sync(); x[i] = y[n - 1 - i]; y[i] = 0;",
          {"read-after-write", "write-after-read"}),

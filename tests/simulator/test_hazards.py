@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import Launch, compile_kernel, simulate
+from simulator.machine.schedule import Schedule
 from simulator.observers.hazards.findings import MOST_HAZARDS
 from tests.simulator.launches import launch_text, matmul, run_text
 
@@ -197,6 +198,24 @@ def test_a_copy_after_a_read_is_a_race_for_want_of_a_barrier_not_of_a_wait() -> 
         "line 6: thread (32, 0) of block (0, 0) reads s[31], and thread (31, 0) writes it on line "
         "7, with no __syncthreads() between them."
     )
+
+
+def test_a_read_is_compared_with_later_stores_though_it_is_made_again() -> None:
+    text = """__global__ void k(float* x) {
+        __shared__ float s[64];
+        int i = threadIdx.x;
+        s[i] = 1;
+        __syncthreads();
+        for (int n = 0; n < 2; ++n) {
+            x[i] += s[i ^ 32];
+            if (n == 0) s[i] = 5;
+        }
+    }"""
+    kernel, launch = launch_text(text, block=64, x=np.zeros(64, np.float32))
+    found = simulate(kernel, launch, Schedule.LOCKSTEP).hazards
+    assert [(one.kind, one.lines) for one in found] == [
+        ("read-after-write", (8, 7)), ("write-after-read", (7, 8))
+    ]  # fmt: skip
 
 
 def test_dropped_accesses_leave_the_rest_alone() -> None:

@@ -21,6 +21,12 @@ def run(body: str, block: int = 64, schedule: str = "ascending", grid: int = 1) 
     )
 
 
+def test_an_update_that_is_lost_is_no_store_of_the_same_value() -> None:
+    report = run("x[0] = x[0] + 1;", block=32)
+    assert [hazard.kind.value for hazard in report.hazards] == ["write-after-read"]
+    assert not report.notes
+
+
 SAME_VALUE = {
     "all threads of a line": ("x[0] = 1;", 1),
     "two lines": ("if (threadIdx.x < 32) x[0] = 1;\nelse x[0] = 1;", 1),
