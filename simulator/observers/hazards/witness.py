@@ -393,6 +393,10 @@ def _json_number(value: Any) -> Number:
 
 
 def _is_different(left: Any, right: Any) -> Array:
-    """Where two arrays of one shape differ; NaN equals NaN."""
+    """Where two arrays of one shape differ; NaN equals NaN.
+
+    >>> _is_different(np.array([1, np.nan, np.nan]), np.array([2, np.nan, 0])).tolist()
+    [True, False, True]
+    """
     different: Array = (left != right) & ~((left != left) & (right != right))
     return different
