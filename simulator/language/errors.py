@@ -114,6 +114,7 @@ class SourceError(Exception):
     """
 
     depends_on_machine = False  # whether another run may end otherwise: the time was over
+    may_never_end = False  # whether it was over in a loop that no counter seems to end
 
     def __init__(
         self,

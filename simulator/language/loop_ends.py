@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import assert_never
 
 from simulator.language import tree
 from simulator.language.ctype import Scalar
+from simulator.language.functions import STOPS
 from simulator.language.visit import (
+    calls,
     defined_variable,
     expressions_of,
+    in_register,
     read_variable,
     strip_casts,
     subexpressions,
@@ -19,6 +23,11 @@ from simulator.language.visit import (
 # Toward which side a counter must move for a comparison to fail in the end: 1 up, -1 down.
 FORWARD = {"<": 1, "<=": 1, ">": -1, ">=": -1}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "==": "=="}
+# Expressions whose values follow from those of registers.
+PLAIN = (
+    tree.Literal, tree.Builtin, tree.Name, tree.Load, tree.Cast, tree.Unary, tree.Binary,
+    tree.Logical, tree.Conditional, tree.Comma, tree.Assign, tree.Increment,
+)  # fmt: skip
 # In which direction a compound assignment of a positive amount moves a positive variable.
 DIRECTIONS = {"+": 1, "*": 1, "<<": 1, "-": -1, "/": -1, ">>": -1}
 
@@ -42,6 +51,90 @@ def is_never_negative(condition: tree.Expression) -> bool:
     left, right = condition.left, strip_casts(condition.right)
     is_unsigned = isinstance(left.ctype, Scalar) and left.ctype.dtype.kind == "u"
     return is_unsigned and isinstance(right, tree.Literal) and right.value == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """The registers that alone decide whether a loop goes on.
+
+    Once an iteration leaves all of them as they are, so do all others, and the loop never ends.
+    """
+
+    variables: tuple[tree.Variable, ...]
+    tested: tuple[tree.Variable, ...]  # of its condition: those that it assigns, or else should
+    are_changed: bool  # whether it assigns them
+
+
+def deciding_variables(loop: tree.Loop) -> Deciding | None:
+    """What decides whether a loop goes on.
+
+    None where that is not registers alone, where the loop can be left otherwise, and where it
+    counts: an iteration then changes its counter.
+    """
+    if loop.condition is None or may_leave(loop.body) or calls(loop.body, STOPS):
+        return None
+    changes, unknown, conditions = _sources(loop)
+    tested = dict.fromkeys(_variables(loop.condition))
+    changed = [one for one in tested if one in changes]
+    # What nothing changes needs no others; of that which changes, they say whether it does.
+    waiting = [loop.condition, *(conditions if changed else ())]
+    if any(_counts(change) for one in tested for change in changes.get(one, ())):
+        return None
+    found: dict[tree.Variable, None] = {}
+    while waiting:
+        for one in subexpressions(waiting.pop()):
+            if not isinstance(one, PLAIN):
+                return None
+            if isinstance(one, tree.Name) and one.variable not in found:
+                variable = one.variable
+                if variable in unknown or not in_register(one) or not isinstance(one.ctype, Scalar):
+                    return None
+                found[variable] = None
+                waiting += changes.get(variable, [])
+    own = [one for one in tested if one.space is not tree.MemorySpace.PARAMETER]
+    return Deciding(tuple(found), tuple(changed or own or tested), bool(changed))
+
+
+def _sources(
+    loop: tree.Loop,
+) -> tuple[dict[tree.Variable, list[tree.Expression]], set[tree.Variable], list[tree.Expression]]:
+    """The changes of each variable, those whose value is not followed, and the conditions in it."""
+    changes: dict[tree.Variable, list[tree.Expression]] = {}
+    unknown: set[tree.Variable] = set()
+    conditions: list[tree.Expression] = []
+    roots = [one for one in (loop.advance, loop.condition) if one is not None]
+    for statement in (
+        each for part in (loop.before_test, loop.body) if part for each in walk(part)
+    ):
+        roots += expressions_of(statement)
+        match statement:
+            case tree.Declare(variable=variable, value=value) if value is not None:
+                changes.setdefault(variable, []).append(value)
+            case tree.Barrier(vote=tree.BlockVote(result=variable)):
+                unknown.add(variable)
+            case tree.Function(result=result) if result is not None:
+                unknown.add(result)
+            case tree.If(condition=condition) | tree.Switch(selector=condition):
+                conditions.append(condition)
+            case tree.Loop(condition=inner) if inner is not None:
+                conditions.append(inner)
+            case _:
+                pass
+    for root in roots:
+        for one in subexpressions(root):
+            if isinstance(one, tree.Assign | tree.Increment) and isinstance(one.lvalue, tree.Name):
+                changes.setdefault(one.lvalue.variable, []).append(one)
+    return changes, unknown, conditions
+
+
+def _counts(change: tree.Expression) -> bool:
+    """Whether it moves a counter by a number that is not 0."""
+    if isinstance(change, tree.Increment):
+        return True
+    if not isinstance(change, tree.Assign) or change.operator not in ("+", "-"):
+        return False
+    amount = strip_casts(change.value)
+    return isinstance(amount, tree.Literal) and bool(amount.value)
 
 
 def may_leave(body: tree.Statement) -> bool:

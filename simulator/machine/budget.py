@@ -145,8 +145,12 @@ class Budget:
                 f"This run has waited for a processor for {SLOWEST:g} times as long as it may "
                 f"compute: {sentence}. This machine is busy; try again in a moment."
             )
-        if loops and (not has_counter or loops[-1].iteration > MANY_ITERATIONS):
-            over += " Does the loop's condition ever fail?"
-        error = SourceError(over, loops[-1].loop.span) if loops else LaunchError(over)
-        error.depends_on_machine = True
+        if not loops:
+            refused = LaunchError(over)
+            refused.depends_on_machine = True
+            raise refused
+        may_never_end = not has_counter or loops[-1].iteration > MANY_ITERATIONS
+        over += " Does the loop's condition ever fail?" * may_never_end
+        error = SourceError(over, loops[-1].loop.span)
+        error.depends_on_machine, error.may_never_end = True, may_never_end and self.is_over
         raise error

@@ -23,6 +23,7 @@ class LoopState:
 
     loop: Loop
     iteration: int = 0  # iterations completed
+    before: list[Any] | None = None  # the registers that decide when it ends, at a test
 
 
 @dataclass(slots=True, eq=False)

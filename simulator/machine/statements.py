@@ -18,7 +18,12 @@ from simulator.language.counted_loops import counted_loop
 from simulator.language.ctype import ArrayOf
 from simulator.language.errors import SourceError, Span
 from simulator.language.functions import CLOCKS
-from simulator.language.loop_ends import has_counter, is_endless, is_never_negative
+from simulator.language.loop_ends import (
+    deciding_variables,
+    has_counter,
+    is_endless,
+    is_never_negative,
+)
 from simulator.language.visit import calls, declared_variables, inner_statements, strip_casts
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
 from simulator.machine.budget import CLOCK_INTERVAL
@@ -48,6 +53,9 @@ from simulator.machine.registers import PassOn, blend
 from simulator.machine.reinterpretation import reinterpreted_arrays
 from simulator.machine.sweeps import SweptLoop
 from simulator.machine.turns import Part, hold_back, offer, run_branches, run_function, run_parts
+
+# Iterations after which a loop's registers are compared with those of the next one.
+STALL_CHECKS = frozenset({1, 64, 4096})
 
 
 class Program:
@@ -414,6 +422,7 @@ class Program:
         end_iteration = self._loop_end(loop)
         swept = self._swept_loop(loop)
         turns = self.takes_turns and is_waiting(loop)
+        check_stall = self._stall_check(loop)
 
         def run(group: Group, mask: Mask) -> Waiting:
             returned = group.returns[-1]
@@ -432,6 +441,8 @@ class Program:
                     finished = union(finished, failed)
                     if active is NONE:
                         break
+                    if failed is NONE:
+                        check_stall(group, state)
                 active = (yield from body(group, active)) if waits else body(group, active)
                 active = end_iteration(group, state, active)
                 if turns and active is not NONE:  # other threads run after each iteration
@@ -478,6 +489,31 @@ class Program:
             return holds, NONE if holds is active else narrow(active, negate(chosen))
 
         return test
+
+    def _stall_check(self, loop: tree.Loop) -> Callable[[Group, LoopState], None]:
+        """What ends a launch with a loop that never ends, since its registers no longer change."""
+        deciding = deciding_variables(loop)
+        if deciding is None:
+            return lambda group, state: None
+        slots = [self.frame_slots[variable] for variable in deciding.variables]
+
+        def check(group: Group, state: LoopState) -> None:
+            before, is_due = state.before, state.iteration in STALL_CHECKS
+            if before is None and not is_due:
+                return
+            now = [group.frame[slot] for slot in slots]
+            state.before = now if is_due else None
+            if before is None or not all(map(np.array_equal, before, now)):
+                return
+            names = " or ".join(variable.name for variable in deciding.tested)
+            why = f"its condition stays true, since nothing in it changes {names}"
+            if deciding.are_changed:
+                times = state.iteration - 1
+                after = f"{times:,} iteration{'s' * (times > 1)}"
+                why = f"after {after} {names} no longer changes, so its condition stays true"
+            raise SourceError(f"This loop never ends: {why}.", loop.span)
+
+        return check
 
     def _loop_end(self, loop: tree.Loop) -> Callable[[Group, LoopState, Mask], Mask]:
         """The end of an iteration: lanes of a continue join, the loop advances."""

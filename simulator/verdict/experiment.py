@@ -39,8 +39,26 @@ SMALL = (
     (COUNTED, (2, 3)),
 )  # fmt: skip
 SECONDS = 6.0  # of a processor, for one run
+BLOCK_SECONDS = 2.5  # for single blocks; most take a tenth of one
 
 Sizes = Mapping[str, int]
+
+
+class MayNeverEndError(Exception):
+    """A run that used its time up in a loop that no counter seems to end: no other will end."""
+
+
+def run_to_end(machine: Machine, blocks: Sequence[int] | None) -> None:
+    """Run some blocks, by their linear numbers, or all.
+
+    Raises LaunchError, SourceError, MayNeverEndError.
+    """
+    try:
+        machine.run(None if blocks is None else np.array(blocks))
+    except SourceError as error:
+        if error.may_never_end:
+            raise MayNeverEndError from error
+        raise
 
 
 class Touches(Observer):
@@ -159,8 +177,9 @@ class Experiment:
         bare = build_launch(self.kernel, replace(form, arguments=tuple(form.numbers)))
         launch = replace(bare, arguments={**bare.arguments, **self.arrays})
         touches = Touches(has_marks)
-        machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=SECONDS)
-        machine.run(None if blocks is None else np.array(blocks))
+        seconds = SECONDS if blocks is None else BLOCK_SECONDS
+        machine = Machine(self.kernel, launch, [touches], Schedule.LOCKSTEP, seconds=seconds)
+        run_to_end(machine, blocks)
         self.has_faults = self.has_faults or touches.has_faults
         results = machine.results(touches.stored) if blocks is None else {}
         return Run(launch, touches, {**self.arrays, **results})

@@ -24,7 +24,7 @@ from simulator.size_expression import WORD, as_factor, evaluate, rounded_up, sub
 from simulator.verdict.blocks import SIDE, likely_blocks
 from simulator.verdict.discovery import Discovery, discover
 from simulator.verdict.expected import expected_results
-from simulator.verdict.experiment import PITCH, Experiment, Touches
+from simulator.verdict.experiment import PITCH, Experiment, MayNeverEndError, Touches
 from simulator.verdict.fit import BEYOND, Allocated, Fit
 from simulator.verdict.form import (
     ArrayArgument,
@@ -83,21 +83,25 @@ def guess_form(
     """A form that launches a kernel of a file as it seems to be meant.
 
     task and block are what it should compute ("" for anything) and the threads of a block, where
-    they are known. Single blocks of the kernel run for that, for a few seconds at most. Raises
-    LaunchError for parameters without names, and for a task that they do not fit.
+    they are known. Single blocks of the kernel run for that, for a few seconds at most; one that
+    does not seem to end is the last. Raises LaunchError for parameters without names, and for a
+    task that they do not fit.
     """
     check_names(kernel)
-    form = _guessed_form(text, kernel, task, block)
-    return form if task else with_places(kernel, roomy(kernel, form))
-
-
-def _guessed_form(text: str, kernel: Kernel, task: str | None, block: Sizes3 | None) -> LaunchForm:
-    """The form, whose arrays may still be too small."""
     host = host_form(text, kernel)
     if host.grid is not None and not _has_values(kernel, host.grid):
         host = replace(host, grid=None)
     if block is not None:
         host = replace(host, block=block)
+    try:
+        form = _guessed_form(kernel, host, task)
+        return form if task else with_places(kernel, roomy(kernel, form))
+    except MayNeverEndError:
+        return _without_task(kernel, host)
+
+
+def _guessed_form(kernel: Kernel, host: HostForm, task: str | None) -> LaunchForm:
+    """The form, whose arrays may still be too small."""
     shape, refused = recognise(kernel), None
     if task and (shape is None or shape.task != task):
         try:

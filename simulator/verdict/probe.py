@@ -15,12 +15,12 @@ from simulator.language.functions import FRAGMENT_FUNCTIONS
 from simulator.language.tree import Kernel
 from simulator.language.visit import calls
 from simulator.launch import Launch
-from simulator.machine.budget import Progress
 from simulator.machine.machine import Machine
 from simulator.machine.observer import Access, AccessKind, Fault, Observer
 from simulator.machine.schedule import Schedule
 from simulator.size_expression import evaluate
 from simulator.verdict.expected import expected_results
+from simulator.verdict.experiment import BLOCK_SECONDS, run_to_end
 from simulator.verdict.form import LaunchForm, with_fractions
 from simulator.verdict.launches import build_launch, known_values
 from simulator.verdict.parameters import vector_length
@@ -28,8 +28,6 @@ from simulator.verdict.sizes import TILE_SIDE
 from simulator.verdict.tasks import LARGEST_WORK, TASKS, wrong_cells
 
 GRID = 64  # blocks in x and in y of a launch of which single blocks run
-SECONDS = 12.0  # for one block, on a machine however busy
-PROCESSOR_SECONDS = 2.5  # for one block; most take a tenth of one
 ALL_SECONDS = 8.0  # of a processor, for all blocks of a probe
 FEW_TERMS = 8  # of a product's sums, where it only matters what is stored
 # Rows and terms with which a block is to be right; the second for tiles that nothing guards.
@@ -158,17 +156,11 @@ class Probe:
     def _run(self, launch: Launch, block: int) -> tuple[Machine, _StoredCells]:
         """Run one block; the machine, and what it stored."""
         observer = _StoredCells(self._result)
-        end = min(self._end, time.process_time() + PROCESSOR_SECONDS)
-
-        def check(_: Progress) -> None:
-            if time.process_time() > end:
-                raise LaunchError("A block of this kernel takes too long to be tried.")
-
-        seconds = SECONDS if time.process_time() < end else 0.0
-        machine = Machine(
-            self._kernel, launch, [observer], Schedule.LOCKSTEP, seconds=seconds, on_progress=check
-        )
-        machine.run(np.array([block]))
+        if time.process_time() > self._end:
+            raise LaunchError("A block of this kernel takes too long to be tried.")
+        schedule = Schedule.LOCKSTEP
+        machine = Machine(self._kernel, launch, [observer], schedule, seconds=BLOCK_SECONDS)
+        run_to_end(machine, [block])
         return machine, observer
 
     def _tile(self, size: int) -> BlockTile | None:

@@ -16,7 +16,7 @@ from simulator.machine.budget import Budget, Progress
 from tests.simulator.launches import launch_text
 from tools.benchmarks.simulator_speed import MANDELBROT
 
-FOR_EVER = "for (int i = 0; i < n; ) x[0] += 1;"
+FOR_EVER = "for (int i = 0; i < n; --i) x[0] += 1;"
 
 
 def test_a_loop_of_one_thread_over_many_elements_ends() -> None:

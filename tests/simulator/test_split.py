@@ -288,7 +288,7 @@ def test_a_launch_that_no_gpu_takes() -> None:
 @pytest.mark.deep
 def test_the_time_is_that_of_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "SLOWEST", 1e12)
-    kernel, launch = launch_body("if (b == 5) for (int i = 0; i < n; i += 0) x[g] = i;")
+    kernel, launch = launch_body("if (b == 5) for (int i = 0; i < n; --i) x[g] = i;")
     submitted: list[PartTask] = []
     submit = at_once(kernel, launch)
 
