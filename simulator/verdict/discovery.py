@@ -180,7 +180,8 @@ class _Search:
                     tiles[size] = tile
                 choices.append((rounded_up(size, tile) if size else str(tile),))
         grids = [(x, y, z) for x, y, z in itertools.product(*choices)]
-        grids.sort(key=lambda grid: len(open_axes) - len({grid[axis] for axis in open_axes}))
+        # Axes go along different sizes, if there are several.
+        grids.sort(key=lambda grid: -min(len({grid[one] for one in open_axes}), len(self._large)))
         return self._best(grids[:MOST_GRIDS], tiles, not open_axes)
 
     def _values(self, large: Sizes) -> dict[str, int]:
