@@ -68,4 +68,4 @@ class SectorsPerRequest(RequirementBase, frozen=True, tag="sectors-per-request")
         found = f"{share:.3g} sectors with each {kind} by a warp"
         if share <= self.at_most + ROUNDING:
             return Outcome(True, f"Line {worst} touches the most: {found}.")
-        return Outcome(False, f"Line {worst} touches {found}; at most {self.at_most:g}.", worst)
+        return Outcome(False, f"Line {worst} touches {found}.", worst)

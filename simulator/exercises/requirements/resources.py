@@ -28,10 +28,8 @@ class SharedBytes(RequirementBase, frozen=True, tag="shared-bytes"):
         if not used:
             return Outcome(True, "It takes no shared memory.")
         arrays = ", ".join(array.name for array in evidence.kernel.shared)
-        limit = f"at most {self.at_most:,}" if self.at_most else "there should be none"
         return Outcome(
-            used <= self.at_most,
-            f"A block takes {used:,} bytes of shared memory ({arrays}); {limit}.",
+            used <= self.at_most, f"A block takes {used:,} bytes of shared memory ({arrays})."
         )
 
 
@@ -79,7 +77,7 @@ def _count(
     """Whether a thread executes something at most so often, of counts by line."""
     count = sum(counts.values())
     size = size_text(evidence.counted.numbers)
-    found = f"At {size} a thread {verb} {plural(count, noun)}; at most {most:,}."
+    found = f"At {size} a thread {verb} {plural(count, noun)}."
     if count <= most + ROUNDING:
         return Outcome(True, found)
     worst = max(counts, key=lambda line: counts[line])

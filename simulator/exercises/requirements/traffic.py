@@ -87,19 +87,18 @@ class LikeTheLadder(RequirementBase, frozen=True, tag="like-the-ladder"):
         """Both sums beside the rung's, and the line that makes most of the first that is over."""
         rung = first_rung(self.share_of_cublas)
         counted = rung_counters(self.share_of_cublas, **workload.counted_at)
-        outcomes = [
-            _compare(
-                traffic,
-                traffic.each * total(counted, traffic.counters) / workload.units,
-                workload,
-                evidence,
-            )
+        limits = {
+            traffic: traffic.each * total(counted, traffic.counters) / workload.units
             for traffic in (GlobalBytes, SharedWavefronts)
-        ]
+        }
+        outcomes = [_compare(traffic, most, workload, evidence) for traffic, most in limits.items()]
         sentences = " ".join(one.sentence for one in outcomes)
+        rung_takes = " and ".join(
+            f"{most:,.4g} {traffic.words}" for traffic, most in limits.items()
+        )
         comparison = (
-            f"{sentences} The limits are what the kernel `{rung.name}` needs, which reaches "
-            f"{rung.share:.0%} of cuBLAS's speed."
+            f"{sentences} The kernel `{rung.name}`, which reaches {rung.share:.0%} of cuBLAS's "
+            f"speed, takes {rung_takes} per {workload.unit}."
         )
         over = next((one for one in outcomes if not one.met), None)
         if over is None:
@@ -124,12 +123,10 @@ def _compare(
         for line, found in evidence.counted.report.lines.items()
     }
     share = sum(counts.values()) / workload.units
-    found = f"{share:,.4g} {traffic.words} per {workload.unit}; at most {most:,.4g}."
+    found = f"It takes {share:,.4g} {traffic.words} per {workload.unit}."
     if share <= most + ROUNDING:
         return Outcome(True, found)
     worst = max(counts, key=lambda line: counts[line])
     part = counts[worst] / sum(counts.values())
-    where = (
-        f"Line {worst} makes {part:.0%} of them" if part < 1 else f"Line {worst} makes all of them"
-    )
-    return Outcome(False, f"{found} {where}.", worst)
+    share_of_line = "all" if part == 1 else f"{part:.0%}"
+    return Outcome(False, f"{found} Line {worst} accounts for {share_of_line} of them.", worst)
