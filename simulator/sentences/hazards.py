@@ -190,13 +190,13 @@ def same_value(
     lines, which may be one, are in ascending order.
     """
     numbers = " and ".join(map(str, dict.fromkeys(lines)))
-    threads = " and ".join(
-        f"{format_index(thread, launch.block)} of block {format_index(block, launch.grid)}"
+    who = " and ".join(
+        f"thread {format_index(thread, launch.block)} of block {format_index(block, launch.grid)}"
         for block, thread in places
     )
     return (
-        f"{'line' if lines[0] == lines[1] else 'lines'} {numbers}: threads {threads} store the "
-        f"same value in {cell} in no fixed order, so the result does not depend on that order."
+        f"{'line' if lines[0] == lines[1] else 'lines'} {numbers}: {who} store the same value in "
+        f"{cell}. Which of them is first is not certain, but the result is the same."
     )
 
 
@@ -210,8 +210,8 @@ def other_read(
 ) -> str:
     """What a thread reads in a cell in one order of the warps, and in the reference order."""
     return (
-        f"thread {thread} reads {_number(value)} in {cell} instead of {_number(reference)} on line "
-        f"{line}"
+        f"thread {thread} reads {_number(value)} from {cell} instead of {_number(reference)} on "
+        f"line {line}"
     )
 
 

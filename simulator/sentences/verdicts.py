@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.launch import format_cell
 from simulator.machine.observer import AccessKind
+from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
 from simulator.observers.hazards.findings import Number
 from simulator.observers.hazards.hazard_kind import RACES, HazardKind
@@ -85,11 +86,15 @@ def holding(array: str, index: Sequence[int], value: Number) -> str:
 def wrong_cell(
     place: str, value: object, expected: object, wrong: int, cells: int, order: str
 ) -> str:
-    """The first wrong cell of an array, of which `wrong` of all cells are."""
+    """The first wrong cell of an array, of which `wrong` of all cells are.
+
+    The order of the warps is said unless it is ascending, which is tried first.
+    """
     of_all = f"{wrong:,} of {cells:,} cells are wrong" if wrong > 1 else "It is the only wrong cell"
+    in_order = "" if order == Schedule.ASCENDING else f", with the warps in {order} order"
     return (
-        f"{place} is {format_number(value)} but should be {format_number(expected)}. {of_all}, "
-        f"with the warps in {order} order."
+        f"{place} is {format_number(value)} but should be {format_number(expected)}. "
+        f"{of_all}{in_order}."
     )
 
 
@@ -111,9 +116,10 @@ def last_reads(held: Sequence[str]) -> str:
     return f"The last values that it reads: {', '.join(held)}."
 
 
-def wrong_factor(k: int, held: str, line: int, needed: str, value: Number) -> str:
-    """The first factor of a sum that is not the one that is needed."""
-    return f"At k = {k} it reads {held} on line {line}, but {needed} is {_number(value)}."
+def wrong_factor(k: int, terms: int, held: str, line: int, needed: str) -> str:
+    """The first factor of a sum, from 0, that is not the one that is needed."""
+    products = f"product {k + 1} of {terms:,}" if terms > 1 else "the only product of its sum"
+    return f"For {products} it reads {held} on line {line}, but needs {needed}."
 
 
 def few_products(count: int, terms: int) -> str:
@@ -124,7 +130,7 @@ def few_products(count: int, terms: int) -> str:
 def many_products(terms: int, first: str, second: str, line: int) -> str:
     """A sum with more products than it should have, and the factors of one of these."""
     return (
-        f"It adds more than the {terms:,} products of this sum: past them it reads {first} and "
+        f"It adds more than the {terms:,} products of this sum: after them it reads {first} and "
         f"{second} on line {line}."
     )
 
@@ -289,8 +295,12 @@ def put_barrier(first: int, second: int, within_warp: bool) -> str:
 
 def hazard(advice: str, message: str, found: Mapping[str, int]) -> str:
     """What to do about a hazard, and at which size it shows, if it has one."""
-    said = f"{message[0].upper()}{message[1:]}"
-    return f"{advice}. {said}{f' Seen at {size_text(found)}.' if found else ''}"
+    return f"{advice}. {seen_at(f'{message[0].upper()}{message[1:]}', found)}"
+
+
+def seen_at(message: str, found: Mapping[str, int]) -> str:
+    """What a launch showed, with its size, if it has one."""
+    return f"{message} Seen at {size_text(found)}." if found else message
 
 
 def computes_instead(title: str, task: str) -> str:

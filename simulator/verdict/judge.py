@@ -94,7 +94,9 @@ def judge(
         neighbours=rows,
         costliest=costliest,
         occupancy=fits,
-        notes=tuple(dict.fromkeys((*form_notes, *kernel.notes, *kernel.warnings, *runs.notes))),
+        notes=tuple(
+            dict.fromkeys((*form_notes, *kernel.notes, *kernel.warnings, *runs.notes.values()))
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,8 @@ FIRST_SECONDS = 1.5
 # A second order of a block's warps. Without races and atomics all give the same.
 OTHER_ORDER = Schedule.DESCENDING
 DROPPED = (HazardKind.OUT_OF_BOUNDS, HazardKind.MISALIGNED)
+PLACE = re.compile(r"lines? \d+( and \d+)?: ")  # with which a note on accesses begins
+NUMBER = re.compile(r"\d+")
 EXPLAINED = 2  # sizes whose first wrong cell is explained
 
 
@@ -53,7 +56,8 @@ class Runs:
     reference: Reference | None = None  # what is right where there is no task
     checks: list[SizeCheck] = field(default_factory=list)
     hazards: dict[tuple[HazardKind, tuple[int, ...]], FoundHazard] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    # By what is the same at other sizes.
+    notes: dict[str, str] = field(default_factory=dict)
     launch: Launch | None = None  # by the form's own sizes
     report: Report | None = None  # of that launch; None where it did not come to its end
     explained: int = 0
@@ -99,7 +103,7 @@ class Runs:
                 self._add(trial, CheckState.STOPPED, spent, str(error))
             return
         self.report = report if is_own else self.report
-        self.notes += report.notes
+        self._add_notes(trial, report.notes)
         hazards = self._caused(report.hazards)
         self._add_hazards(trial, hazards)
         wrong = self._compare(trial, launch, report.arrays, Schedule.ASCENDING)
@@ -178,6 +182,16 @@ class Runs:
             one = hazards[first]
             self.drawn = verdicts.places_drawn(one.lines[-1], str(one.array), sorted(names))
         return tuple(one for number, one in enumerate(hazards) if number not in sources)
+
+    def _add_notes(self, trial: Trial, notes: tuple[str, ...]) -> None:
+        """Keep notes; of those on accesses that other sizes show too, the first, with its size."""
+        for note in notes:
+            place = PLACE.match(note)
+            if place is None:
+                self.notes.setdefault(note, note)
+            else:
+                key = place[0] + NUMBER.sub("", note[place.end() :])
+                self.notes.setdefault(key, verdicts.seen_at(note, trial.sizes))
 
     def _add_hazards(self, trial: Trial, hazards: tuple[Hazard, ...]) -> None:
         sizes, numbers = tuple(trial.sizes.items()), tuple(trial.numbers.items())

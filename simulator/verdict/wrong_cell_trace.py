@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -160,21 +161,28 @@ def _operand(reads: Sequence[CellRead], operands: Operands) -> tuple[CellRead | 
     if not pairs:
         return None, ""
     needed = list(zip(operands.left.tolist(), operands.right.tolist(), strict=True))
+    terms = len(needed)
+    for each in (pairs, [(right, left) for left, right in pairs]):
+        if Counter((left.value, right.value) for left, right in each) == Counter(needed):
+            return None, verdicts.right_factors(terms)  # in whatever order
     as_they_are = _agreeing(pairs, needed)
     swapped = _agreeing([(right, left) for left, right in pairs], needed)
     if swapped > as_they_are:
         pairs = [(right, left) for left, right in pairs]
     k = max(as_they_are, swapped)
-    terms = len(needed)
     if k < min(len(pairs), terms):
         left, right = pairs[k]
         is_left = left.value != needed[k][0]
         read = left if is_left else right
         cell = (operands.row, k) if is_left else (k, operands.column)
-        name = format_cell(operands.A if is_left else operands.B, cell)
-        value = as_number(needed[k][0 if is_left else 1])
-        found = replace(read, needed=name, needed_value=value)
-        return found, verdicts.wrong_factor(k, _held(read), read.line, name, value)
+        array, value = (operands.A if is_left else operands.B), needed[k][0 if is_left else 1]
+        number = as_number(value)
+        found = replace(read, needed=format_cell(array, cell), needed_value=number)
+        needs = verdicts.holding(array, cell, number)
+        explanation = verdicts.wrong_factor(k, terms, _held(read), read.line, needs)
+        if len(pairs) < terms:
+            explanation = f"{verdicts.few_products(len(pairs), terms)} {explanation}"
+        return found, explanation
     if len(pairs) < terms:
         return None, verdicts.few_products(len(pairs), terms)
     beyond = next(

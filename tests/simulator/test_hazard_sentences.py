@@ -19,10 +19,10 @@ OUTPUT = other_result("C[0][3]", -2.5, 7.0)
     ("order", "against", "differences", "sentence"),
     [
         ("ascending", "lockstep", [READ, OUTPUT],
-         "With the warps in ascending order, thread (3, 1) reads 8 in As[1][3] instead of 1 on "
+         "With the warps in ascending order, thread (3, 1) reads 8 from As[1][3] instead of 1 on "
          "line 9, and C[0][3] becomes -2.5 instead of 7."),
         ("descending", "lockstep", [READ],
-         "With the warps in descending order, thread (3, 1) reads 8 in As[1][3] instead of 1 on "
+         "With the warps in descending order, thread (3, 1) reads 8 from As[1][3] instead of 1 on "
          "line 9."),
         ("random, seed 3", "lockstep", [OUTPUT],
          "With the warps in random order (seed 3), C[0][3] becomes -2.5 instead of 7."),

@@ -192,7 +192,7 @@ def test_notes_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str
     command = [str(file), "--kernel", "k", "--grid", "1", "--block", "32", "f32:4"]
     assert main(command) == 0
     output = capsys.readouterr().out
-    assert "note: line 1: threads" in output
+    assert "note: line 1: thread " in output
     assert "no hazards" in output
     assert main([*command, "--json"]) == 0
     [note] = json.loads(capsys.readouterr().out)["notes"]

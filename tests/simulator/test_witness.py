@@ -170,7 +170,7 @@ def test_a_result_beside_a_read_is_of_the_cell_that_was_read() -> None:
     report = run_text(HISTOGRAM, **{"in": digits}, block=64, bins=np.zeros(8, np.int32))
     races = [hazard for hazard in report.hazards if hazard.kind == "write-after-read"]
     [said] = [hazard.witness.sentence for hazard in races if hazard.witness is not None]
-    found = re.search(r"reads \d+ in (bins\[\d\]) instead of \d+ on line 2, and (\S+)", said)
+    found = re.search(r"reads \d+ from (bins\[\d\]) instead of \d+ on line 2, and (\S+)", said)
     assert found, said
     assert found[1] == found[2]
     assert f" reads {found[1]}," in races[0].message
@@ -190,7 +190,7 @@ def test_a_witness_is_of_its_own_race() -> None:
     assert shown.keys() == {(4, 6), (5, 6)}
     assert shown[4, 6] is None, "the race of lines 4 and 6 is within a warp"
     assert shown[5, 6] is not None
-    assert re.search(r"thread \(32, 0\) reads 0 in s\[3[23]\] instead of 2", shown[5, 6].sentence)
+    assert re.search(r"thread \(32, 0\) reads 0 from s\[3[23]\] instead of 2", shown[5, 6].sentence)
 
 
 def test_a_read_of_another_array_is_no_witness() -> None:

@@ -283,7 +283,7 @@ def test_a_races_witness_is_shown_in_its_sentence(edit: str) -> None:
 def test_a_witness_opens_its_order_at_the_read_that_it_names(edit: str) -> None:
     app = opened({"M": "16", "N": "16", "K": "16", "TILE": "8", "edits": edit})
     said = sentence(app)
-    pattern = r"thread \((\d), (\d)\) reads (\d+) in \S+ instead of (\d+) on line (\d+)"
+    pattern = r"thread \((\d), (\d)\) reads (\d+) from \S+ instead of (\d+) on line (\d+)"
     found = re.search(pattern, said)
     assert found
     app.button(key="show_hazard").click().run()
