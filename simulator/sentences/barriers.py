@@ -33,6 +33,8 @@ def spoken_at_barrier(
             f"reaches the grid's barrier, where all {blocks} blocks wait for each other",
             "reaches the grid's barrier",
         )
+    if total == 1:
+        return (f"{votes}reaches the barrier: it is the block's only thread and goes on",)
     if count == total:
         return (
             f"{votes}reaches the barrier: all {total} threads of the block are there and go on",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.language import tree
-from simulator.language.ctype import Pointer, Void
+from simulator.language.ctype import ArrayOf, Pointer, Void
 from simulator.language.functions import BITS, PRINT, WARP_FUNCTIONS
 from simulator.language.thread_groups import GroupKind, group_of
 from simulator.language.visit import strip_casts
@@ -177,7 +177,8 @@ class ExpressionFormatter:
                     inside[0] = _mask(mask)
                 return f"{function}({', '.join(inside)})"
             case tree.AddressOf(lvalue=lvalue):
-                return f"&{self.lvalue(lvalue)}"
+                is_array = isinstance(lvalue.ctype, ArrayOf)  # its name stands for its address
+                return f"{'' if is_array else '&'}{self.lvalue(lvalue)}"
             case tree.Assign(lvalue=lvalue):
                 return self.lvalue(lvalue)
             case _:

@@ -48,6 +48,8 @@ def _describe_values(formatter: ExpressionFormatter, step: Step) -> tuple[str, .
             called = strip_casts(value)
             if isinstance(called, tree.Call) and called.function in MATRIX_INSTRUCTIONS:
                 return matrix_values(formatter, called)
+            if is_awaited_call(value, variable.name):
+                return (formatter.numeric(value),)
             result = formatter.show(value)
             load, _ = farthest_of(step, formatter.thread)
             source = formatter.numeric(value)
@@ -109,6 +111,15 @@ def is_read(value: tree.Expression) -> bool:
             return False
 
 
+def is_awaited_call(value: tree.Expression, name: str) -> bool:
+    """Whether a value is a warp function's, which its lanes wait for.
+
+    The text has no variable for it: it is named after the function.
+    """
+    called = strip_casts(value)
+    return isinstance(called, tree.Call) and called.function == name
+
+
 def _is_whole(formatter: ExpressionFormatter) -> bool:
     """Whether none of the thread's accesses was dropped."""
     return all(
@@ -139,9 +150,13 @@ def stored_by(formatter: ExpressionFormatter) -> str:
 
 
 def condition_values(formatter: ExpressionFormatter, condition: tree.Expression) -> str:
-    """A condition with its numbers; a comparison's right side also as one number."""
-    numeric = formatter.numeric(condition)
-    bare = strip_casts(condition)
+    """A condition with its numbers; a comparison's right side also as one number.
+
+    A bool has its name, as what it is follows.
+    """
+    numeric, bare = formatter.numeric(condition), strip_casts(condition)
+    if isinstance(bare, tree.Load) and numeric in ("true", "false"):
+        return formatter.lvalue(bare)
     if isinstance(bare, tree.Binary) and bare.operator in tree.COMPARISONS:
         right, value = formatter.numeric(bare.right), formatter.show(bare.right)
         if value and right != value and numeric.endswith(right):

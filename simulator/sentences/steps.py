@@ -29,6 +29,7 @@ from simulator.sentences.fragments import fragment_spoken
 from simulator.sentences.line_values import (
     condition_values,
     expression_values,
+    is_awaited_call,
     is_float,
     is_read,
     stored_by,
@@ -193,6 +194,11 @@ def _describe_register(
         return random_spoken(formatter, called, name)
     if isinstance(called, tree.Call) and called.function in MATRIX_INSTRUCTIONS:
         return matrix_spoken(formatter, called)
+    if is_awaited_call(value, name):
+        return (
+            f"calls {formatter.numeric(value)} and waits for the other lanes of its mask",
+            f"waits in {name}",
+        )
     if load is not None and is_read(value):
         cell = cell_name(formatter.recording, load, formatter.thread)
         return (
@@ -245,8 +251,10 @@ def _describe_expression(
             and (store.space is not load.space and is_read(value))
         ):
             return _describe_copy(formatter, load, store)
-        case tree.Assign(lvalue=tree.Name(variable=variable), operator="", value=value):
-            return _describe_register(formatter, variable.name, value)
+        case tree.Assign(lvalue=lvalue, operator="", value=value) if isinstance(
+            lvalue, tree.Name
+        ) or (store is not None and store.space is tree.MemorySpace.LOCAL):
+            return _describe_register(formatter, formatter.lvalue(lvalue), value)
         case tree.Assign(lvalue=lvalue, operator=operator, value=value) if operator:
             name, result = formatter.lvalue(lvalue), formatter.show(expression)
             old = formatter.old(lvalue)

@@ -33,10 +33,13 @@ def warp(recording: Recording, step: Step, number: int) -> tuple[str, ...]:
     size = min(WARP_SIZE, recording.launch.threads - number * WARP_SIZE)
     count = int(step.active[number * WARP_SIZE : number * WARP_SIZE + size].sum())
     if not count:
-        return (f"Warp {number}: none of its {size} lanes is active here.",)
+        none = f"none of its {size} lanes" if size > 1 else "its only lane"
+        return (f"Warp {number}: {none} is{' not' * (size == 1)} active here.",)
     lanes = f"all {size} lanes" if count == size else f"{count} of {size} lanes"
+    if size == 1:
+        lanes = "its only lane"
     if isinstance(step.statement, Barrier):
-        return (f"Warp {number}: {lanes} are at the barrier.",)
+        return (f"Warp {number}: {lanes} {'is' if count == 1 else 'are'} at the barrier.",)
     found = sorted(
         requests(recording, step, number), key=lambda one: (one.degree, one.wavefront_count),
         reverse=True,

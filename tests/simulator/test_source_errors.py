@@ -103,7 +103,7 @@ def test_no_such_kernel() -> None:
 
 
 def test_endless_loop_is_stopped() -> None:
-    kernel, launch = launch_text("__global__ void k(int n) {\nwhile (n < 3) { n = 0; }\n}", n=1)
+    kernel, launch = launch_text("__global__ void k(int n) {\nwhile (n < 3) { n = 1 - n; }\n}", n=1)
     with pytest.raises(SourceError, match=r"line 2, .*Does the loop's condition ever fail"):
         simulate(kernel, launch, seconds=0.2)
 

@@ -76,8 +76,8 @@ def test_right_in_ascending_order_is_still_a_race() -> None:
     assert (hazard.witness.read, hazard.witness.read_against) == (0, 1)
     assert hazard.witness.output == "x[30]"
     assert hazard.witness.sentence == (
-        "With the warps in descending order, thread (33, 0) reads 0 in s[1] instead of 1 on line 5,"
-        " and x[30] becomes 0 instead of 1."
+        "With the warps in descending order, thread (33, 0) reads 0 from s[1] instead of 1 on line "
+        "5, and x[30] becomes 0 instead of 1."
     )
 
 
@@ -86,8 +86,8 @@ def test_a_result_that_another_thread_stores_is_not_the_readers() -> None:
     [hazard] = hazards_of(text[:-1] + "__syncthreads(); x[i] = r[i]; }", 64).hazards
     assert hazard.witness is not None
     assert hazard.witness.sentence == (
-        "With the warps in descending order, thread (33, 0) reads 0 in s[1] instead of 1 on line 5;"
-        " among the results, x[0] becomes 0 instead of 31."
+        "With the warps in descending order, thread (33, 0) reads 0 from s[1] instead of 1 on line "
+        "5; among the results, x[0] becomes 0 instead of 31."
     )
 
 

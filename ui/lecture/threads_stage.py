@@ -95,14 +95,19 @@ class ThreadsStage(StagePanel):
                 text = f"The last of the {total} threads has reached the barrier: all go on."
             else:
                 text = (
-                    f"{waits} of {total} threads wait at the barrier; the others have yet to come."
+                    f"{waits} of {total} threads {_verb('wait', waits)} at the barrier; the others "
+                    "have yet to come."
                 )
         elif isinstance(step.statement, Return):
-            text = f"{active} of {total} threads have finished."
+            text = f"{active} of {total} threads {'has' if active == 1 else 'have'} finished."
         elif waits:
-            text = f"{active} threads run, {waits} wait at the barrier."
+            threads = "thread" if active == 1 else "threads"
+            text = (
+                f"{active} {threads} {_verb('run', active)}, {waits} {_verb('wait', waits)} at the "
+                "barrier."
+            )
         else:
-            text = f"{active} of {total} threads run this line."
+            text = f"{active} of {total} threads {_verb('run', active)} this line."
             text += " Nobody waits."
         block = self._model.recording.launch.block
         thread = format_index(unravel(self._model.thread, block), block)
@@ -110,3 +115,8 @@ class ThreadsStage(StagePanel):
         who = f"Thread {thread} is lane {self._model.thread % WARP_SIZE} of warp {warp}."
         first = fit((text,), letters.sentence, width, LINES)
         return (*first, *fit((who,), letters.sentence, width, LINES - len(first)))
+
+
+def _verb(verb: str, count: int) -> str:
+    """A verb of so many threads: "runs" of one, else "run"."""
+    return f"{verb}s" if count == 1 else verb

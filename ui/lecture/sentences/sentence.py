@@ -139,6 +139,7 @@ class SentencePanel(Panel[Step]):
         for hazard in self._model.hazards:
             example = hazard.example
             is_here = (example.block, example.thread) == (recording.block, thread)
+            is_here &= bool(step.active[self._model.thread])
             is_here &= hazard.kind is not HazardKind.DIVERGENT_BARRIER
             if is_here and step.line in hazard.lines and example.iterations == iterations:
                 subject = (
