@@ -24,9 +24,8 @@ def add_barrier(call: str, line: int, is_loop: bool, race: tuple[int, int] | Non
     why = ""
     if race is not None:
         first, second = race
-        why = (
-            f"Otherwise a thread may be at line {second} before another is done with line {first}."
-        )
+        there = f"at line {second}" if first != second else "at it again"
+        why = f"Otherwise a thread may be {there} before another is done with line {first}."
     return f"Add `{call}();` after {'the loop of ' * is_loop}line {line}.", why
 
 

@@ -288,6 +288,8 @@ SEPARATE_BLOCKS = "Let the blocks write to another array, or do the next step in
 def put_barrier(first: int, second: int, within_warp: bool) -> str:
     """What to do about a race in shared memory, by the lines of its accesses."""
     barrier = barrier_between(within_warp)
+    if first > second:
+        return f"Put a {barrier} after line {first}, before line {second} comes again"
     if first != second:
         return f"Put a {barrier} between lines {first} and {second}"
     return f"Put a {barrier} between the two accesses on line {first}"

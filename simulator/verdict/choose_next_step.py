@@ -43,7 +43,8 @@ def next_step(
     found_at = [one.sizes for one in hazards]
     first = next((one for one in checks if one in faulty or one.sizes in found_at), None)
     if hazards and first is not None and first.sizes in found_at:
-        return _hazard(min(hazards, key=lambda found: precedence(found.hazard)))
+        # What also whole tiles show is mended before what only the edges do.
+        return _hazard(min(hazards, key=lambda one: (one.only_ragged, precedence(one.hazard))))
     if faulty:
         return _wrong(checks, faulty)
     if state is State.UNCHECKED:

@@ -168,7 +168,8 @@ class _Text:
                                    if side == place), "")  # fmt: skip
             place = self._text(target.span) if amount else ""
             if amount and place:
-                change = f"atomicAdd(&{place}, {amount})"
+                address = place[1:] if place.startswith("*") else f"&{place}"
+                change = f"atomicAdd({address}, {amount})"
                 yield Repair(
                     *changes.use_atomic(change, statement.span.line), (Fix(one.span, change),)
                 )

@@ -516,3 +516,28 @@ def test_a_scatter_without_a_guard_is_told() -> None:
     verdict = judge(replace(user_kernel, form=form), compile_kernel(text))
     assert verdict.state is State.HAZARD
     assert "reads element 1000 of x" in verdict.next_step
+
+
+WHOLE_TILES = """#define T 8
+__global__ void multiply(float* a, float* b, float* c, int width) {
+    __shared__ float as[T][T], bs[T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+    float sum = 0;
+    for (int t = 0; t < width / T; ++t) {
+        as[y][x] = a[row * width + t * T + x];
+        bs[y][x] = b[(t * T + y) * width + col];
+        for (int k = 0; k < T; ++k)
+            sum += as[y][k] * bs[k][x];
+        __syncthreads();
+    }
+    c[row * width + col] = sum;
+}"""
+
+
+@pytest.mark.usefixtures("_no_repairs")
+def test_a_missing_barrier_comes_before_guards_for_the_edges() -> None:
+    kernel = compile_kernel(WHOLE_TILES)
+    form = guess_form(WHOLE_TILES, kernel)
+    assert form.grid[0] == form.grid[1] == "(width + T - 1) / T"
+    verdict = judge(UserKernel(WHOLE_TILES, kernel.name, form), kernel)
+    assert verdict.next_step.startswith("Put a __syncthreads() between lines 8 and 10.")
