@@ -259,6 +259,7 @@ def _result(
         ms=timing.ms,
         ms_spread=(timing.p20, timing.p80),
         repeats=timing.repeats,
+        call_us=timing.call_us,
         runs=runs,
         tflops=tflops,
         cublas_ratio=baseline / timing.ms,

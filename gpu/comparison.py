@@ -25,6 +25,8 @@ class KernelResult:
     ms: float | None = None  # median milliseconds of one launch
     ms_spread: tuple[float, float] | None = None  # 20th and 80th percentile, milliseconds
     repeats: int = 0  # launches that were timed
+    # Of the call that queues a launch, by the host's clock: the median, while the kernel runs on.
+    call_us: float | None = None
     # Of all kernels of its precision, until samples were steady; these are of one of them.
     runs: int = 1
     tflops: float | None = None  # 2 M N K operations over ms, in 10^12 a second

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,9 @@ class Timing:
     p20: float  # the 20th percentile, milliseconds
     p80: float  # the 80th percentile, milliseconds
     repeats: int  # launches that were measured
+    # Microseconds of the call that queues a launch, by the host's clock: the median. None where the
+    # call waits for the launch's end.
+    call_us: float | None = None
 
     @property
     def spread(self) -> float:
@@ -62,12 +65,15 @@ def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) ->
 
     names = list(launches)
     scratch = cupy.empty(FLUSH_BYTES, dtype=cupy.uint8)
+    calls: dict[str, list[float]] = {name: [] for name in names}  # microseconds
 
     def run(name: str) -> tuple[cupy.cuda.Event, cupy.cuda.Event]:
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         scratch.data.memset_async(0, FLUSH_BYTES)
         start.record()
+        began = time.perf_counter()
         launches[name]()
+        calls[name].append((time.perf_counter() - began) * 1e6)
         end.record()
         return start, end
 
@@ -83,6 +89,7 @@ def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) ->
             pair[1].synchronize()
             estimates[name] = elapsed(pair)
     count = rounds(max(estimates.values()))
+    calls = {name: [] for name in names}  # without the first launch's, which loads the program
     queued: list[tuple[str, tuple[cupy.cuda.Event, cupy.cuda.Event]]] = []
     reports = RunProgress(progress, len(names), count)
     for name in round_robin(names, count):
@@ -95,7 +102,11 @@ def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) ->
     samples: dict[str, list[float]] = {name: [] for name in names}
     for name, pair in queued:
         samples[name].append(elapsed(pair))
-    return {name: summarise(taken) for name, taken in samples.items()}
+    # Of the first rounds: later calls wait while the GPU's queue is full.
+    return {
+        name: replace(summarise(taken), call_us=float(np.median(calls[name][:FEWEST_ROUNDS])))
+        for name, taken in samples.items()
+    }
 
 
 def measure_steadily(

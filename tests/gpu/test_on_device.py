@@ -72,6 +72,7 @@ def test_the_catalogue_is_right_at_any_size(worker: Worker, size: tuple[int, int
         assert kernel.ms is not None
         assert kernel.ms_spread is not None
         assert 0 < kernel.ms_spread[0] <= kernel.ms <= kernel.ms_spread[1]
+        assert kernel.call_us
         assert kernel.repeats >= 20
         if kernel.name != "cublas":
             assert kernel.registers

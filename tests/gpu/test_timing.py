@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +29,28 @@ def test_kernels_take_turns_and_each_begins_a_round() -> None:
     assert order[:6] == ["a", "b", "c", "b", "c", "a"]
     assert Counter(order) == {"a": 6, "b": 6, "c": 6}
     assert Counter(order[::3]) == {"a": 2, "b": 2, "c": 2}
+
+
+def test_a_call_is_timed_without_the_first_and_without_those_that_wait_for_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first loads the program; later ones wait where the GPU's queue is full."""
+    event = SimpleNamespace(record=lambda: None, synchronize=lambda: None, done=True)
+    cuda = SimpleNamespace(Event=lambda: event, get_elapsed_time=lambda *_: 2.0)
+    memory = SimpleNamespace(data=SimpleNamespace(memset_async=lambda *_: None))
+    cupy = SimpleNamespace(cuda=cuda, uint8="uint8", empty=lambda *_, **__: memory)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    now, calls = 0.0, 0
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: now)
+
+    def launch() -> None:
+        nonlocal now, calls
+        calls += 1
+        now += 0.2 if calls == 1 else 7e-6 if calls < 30 else 0.002
+
+    found = timing.measure({"a": launch}, lambda *_: None)["a"]
+    assert (found.ms, found.repeats) == (2.0, 100)
+    assert found.call_us == pytest.approx(7.0)
 
 
 def test_what_has_ended_is_told_with_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
