@@ -145,6 +145,7 @@ class Measure(StrEnum):
     KERNEL_COUNTER = "kernel-counter"  # of the hardware there: simulator.observers.counters
     KERNEL_BOUND = "kernel-bound"  # of its counted work there: of gpu.bounds.Bounds
     L1_TIME = "l1-time"  # in milliseconds: "naive", and "naive past" with loads past L1
+    CALL_TIME = "call-time"  # of the call that queued it then, in microseconds
     SHAPE = "shape"  # of the recorded run over shapes: of gpu.shapes.shape.Shape
     USUAL_PLAN = "usual-plan"  # the ladder's last kernel for a shape: of gpu.shapes.plan.Plan
     WAVE_TIME = "wave-time"  # of a kernel's blocks there, in microseconds

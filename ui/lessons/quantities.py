@@ -67,8 +67,8 @@ def recorded(kind: Measure, of: str) -> float:
         return _of_scaling(of)
     if kind is Measure.TRACE:
         return _of_trace(of)
-    if kind is Measure.L1_TIME:
-        return _l1_time(run, of)
+    if kind in (Measure.L1_TIME, Measure.CALL_TIME):
+        return _l1_time(run, kind, of)
     if kind is Measure.WAVE_TIME:
         return _wave_time(run, of)
     if kind in (Measure.SHAPE, Measure.USUAL_PLAN):
@@ -139,13 +139,14 @@ def _of_trace(of: str) -> float:
     raise ValueError(f"No trace was recorded for {of}.")
 
 
-def _l1_time(run: RecordedRun, of: str) -> float:
-    """Milliseconds of a kernel in the comparison with and without the L1 cache."""
+def _l1_time(run: RecordedRun, kind: Measure, of: str) -> float:
+    """A time of a kernel in the comparison with and without the L1 cache."""
     name, *past = of.split()
     row = f"{name} {PAST_L1}" if past == ["past"] else of
     for kernel in () if run.without_l1 is None else run.without_l1.kernels:
-        if kernel.name == row and kernel.verified and kernel.ms:
-            return kernel.ms
+        found = kernel.ms if kind is Measure.L1_TIME else kernel.call_us
+        if kernel.name == row and kernel.verified and found:
+            return found
     raise ValueError(f"No kernel was recorded with and without L1 as {of}.")
 
 

@@ -115,7 +115,8 @@ def _draw_evidence(one: Question | Claim, key: str) -> None:
         open_view(one.view)
     measured = [
         quantity for quantity in one.quantities.values()
-        if quantity.view is None and quantity.measure is not Measure.L1_TIME  # of no GPU page
+        if quantity.view is None
+        and quantity.measure not in (Measure.L1_TIME, Measure.CALL_TIME)  # of no GPU page
     ]  # fmt: skip
     if measured and press(
         st.button, "Recorded run", f"recorded {key}", icon=":material/speed:",
