@@ -15,6 +15,7 @@ FLUSH_BYTES = 256 * 2**20  # larger than any GPU's L2
 WARM_UP_SECONDS = 0.1  # clocks rise within it
 FEWEST_ROUNDS = 20
 MOST_ROUNDS = 200
+QUEUED = 200  # launches of four commands each, of which a GPU's queue has 1,024
 TARGET_MS = 200.0
 REPORT_SECONDS = 0.1
 STEADY = 0.05  # of the median, between the 20th and the 80th percentile of steady samples
@@ -102,9 +103,9 @@ def measure(launches: Mapping[str, Callable[[], object]], progress: Progress) ->
     samples: dict[str, list[float]] = {name: [] for name in names}
     for name, pair in queued:
         samples[name].append(elapsed(pair))
-    # Of the first rounds: later calls wait while the GPU's queue is full.
+    first = max(1, QUEUED // len(names))  # rounds; later calls wait while the GPU's queue is full
     return {
-        name: replace(summarise(taken), call_us=float(np.median(calls[name][:FEWEST_ROUNDS])))
+        name: replace(summarise(taken), call_us=float(np.median(calls[name][:first])))
         for name, taken in samples.items()
     }
 
