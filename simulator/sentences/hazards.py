@@ -177,8 +177,9 @@ def ended_threads(barrier: Barrier, block: Dim3, launch: Launch, ended: int) -> 
     """A note on a barrier that `ended` of a block's threads do not reach: they end without it."""
     return (
         f"line {barrier.span.line}: {ended} of the {launch.threads} threads of block "
-        f"{format_index(block, launch.grid)} end without this {barrier.function}(). A GPU does not "
-        "wait for them, but CUDA requires that all threads reach a barrier or none."
+        f"{format_index(block, launch.grid)} end{'s' * (ended == 1)} without this "
+        f"{barrier.function}(). A GPU does not wait for {'it' if ended == 1 else 'them'}, but CUDA "
+        "requires that all threads reach a barrier or none."
     )
 
 

@@ -33,7 +33,7 @@ def matrix_spoken(formatter: ExpressionFormatter, call: Call) -> tuple[str, ...]
         load, row = MATRIX_LOADS[call.function], _row(formatter)
         matrices = "an 8 × 8 matrix" if load.matrices == 1 else f"{load.matrices} matrices of 8 × 8"
         turned = ", transposed" if load.is_transposed else ""
-        loads = f"loads {matrices} of 16-bit numbers from shared memory with its warp{turned}"
+        loads = f"loads {matrices} of 16-bit numbers from shared memory{turned}, with its warp"
         if not row:
             return (loads,)
         return (f"{loads}; its address is that of the row that begins at {row}", loads)

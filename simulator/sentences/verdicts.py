@@ -124,32 +124,32 @@ def wrong_factor(k: int, terms: int, held: str, line: int, needed: str) -> str:
 
 def few_products(count: int, terms: int) -> str:
     """A sum with fewer products than it should have."""
-    return f"It adds {f'{count:,}' if count else 'no'} products instead of {terms:,}."
+    products = f"{f'{count:,}' if count else 'no'} product{'s' * (count != 1)}"
+    return f"It adds {products} instead of {terms:,}."
 
 
 def many_products(terms: int, first: str, second: str, line: int) -> str:
     """A sum with more products than it should have, and the factors of one of these."""
-    return (
-        f"It adds more than the {terms:,} products of this sum: after them it reads {first} and "
-        f"{second} on line {line}."
-    )
+    products = f"{terms:,} products" if terms > 1 else "one product"
+    more = f"after that it reads {first} and {second} on line {line}"
+    return f"It adds more than the {products} of this sum: {more}."
 
 
 def right_factors(terms: int) -> str:
     """A wrong sum whose factors are all right."""
     return (
-        f"It reads the right {terms:,} pairs of factors: look at how it adds them, and at what its "
-        "sum starts with."
+        f"It reads the right {f'{terms:,} pairs of factors' if terms > 1 else 'factors'}: look at "
+        "how it adds them, and at what its sum starts with."
     )
 
 
 # What it costs ------------------------------------------------------------------------------------
 
 MENDS = {
-    "threads": "Their threads fill it.",
+    "threads": "Threads are what fills it.",
     "blocks": "It can hold no more blocks, however small they are: give each more threads.",
-    "shared memory": "Their shared memory fills it: smaller tiles leave room for more.",
-    "registers": "Their registers fill it: fewer values per thread leave room for more.",
+    "shared memory": "Shared memory is what runs out: smaller tiles leave room for more.",
+    "registers": "Registers are what runs out: fewer values per thread leave room for more.",
 }
 UNKNOWN = (
     " (Registers are not counted: only NVIDIA's compiler knows how many the kernel needs. `pip "

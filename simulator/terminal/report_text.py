@@ -101,8 +101,7 @@ def report_as_text(kernel: Kernel, report: Report) -> str:
     if not report.hazards:
         found.append("no hazards")
     for hazard in report.hazards:
-        times = "once" if hazard.count == 1 else f"{hazard.count:,} times"
-        found.append(f"{hazard.kind} ({times}): {hazard.message}")
+        found.append(f"{hazard.kind} ({hazard.how_often}): {hazard.message}")
         if hazard.witness is not None:
             found.append(f"  {hazard.witness.sentence}")
     return "\n".join((*lines, *(with_file_names(one, kernel.text) for one in found)))

@@ -243,8 +243,8 @@ def test_what_is_refused_in_a_sentence(body: str) -> None:
 TOLD: dict[str, tuple[str, str, str]] = {
     "ldmatrix": (
         matrix_load("ldmatrix.x4.trans"), "ldmatrix",
-        "loads 4 matrices of 8 × 8 of 16-bit numbers from shared memory with its warp, transposed; "
-        "its address is that of the row that begins at s[5][8].",
+        "loads 4 matrices of 8 × 8 of 16-bit numbers from shared memory, transposed, with its "
+        "warp; its address is that of the row that begins at s[5][8].",
     ),
     "mma": (
         product("mma.m16n8k8.tf32"), "mma.sync",

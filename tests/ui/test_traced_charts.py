@@ -97,7 +97,7 @@ def test_blocks_that_ran_unlike_the_others_are_told() -> None:
 
 def test_a_kernel_without_tiles_waits_in_its_inner_loop() -> None:
     naive = trace_of("naive", (512,) * 3, [("inner loop", 110, 12, 14)], 1, 8)
-    assert "In naive loads" in traced_phases.explain_loading([naive, TILED])
+    assert "inner loop in naive." in traced_phases.explain_loading([naive, TILED])
     assert traced_phases.explain_loading([TILED]) == ""
 
 

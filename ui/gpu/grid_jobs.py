@@ -61,8 +61,10 @@ def load_candidate(grid: Grid) -> Candidate:
 
 def run_part(grid: Grid, task: PartTask) -> Part:
     """Run some blocks."""
-    blocks = f"Blocks {task.blocks[0]:,} to {task.blocks[-1]:,}"
-    say(f"{blocks} are running.")  # most are done before a loop's progress is reported
+    first, last = task.blocks[0], task.blocks[-1]
+    blocks = f"Block {first:,}" if first == last else f"Blocks {first:,} to {last:,}"
+    # Most are done before a loop's progress is reported.
+    say(f"{blocks} {'is' if first == last else 'are'} running.")
 
     def say_place(progress: Progress) -> None:
         say(f"{blocks}: {progress.place or 'between loops'}.")

@@ -167,10 +167,10 @@ def draw_outcome(run: GridRun) -> None:
 
 def draw_report(run: GridRun, report: Report, checked: Checked) -> None:
     """Show a run's time, hazards, C and counters."""
-    blocks = load_candidate(run.grid).grid
     workers = "1 worker" if run.workers == 1 else f"{run.workers} workers"
-    count = blocks[0] * blocks[1] * blocks[2]
-    st.markdown(f"**{title(run.grid)}**: {count:,} blocks in {report.seconds:.1f} s on {workers}.")
+    count = math.prod(load_candidate(run.grid).grid)
+    blocks = "1 block" if count == 1 else f"{count:,} blocks"
+    st.markdown(f"**{title(run.grid)}**: {blocks} in {report.seconds:.1f} s on {workers}.")
     draw_hazards(report.hazards)
     (st.success if checked.verdict.verified else st.error)(plain_text(checked.verdict.sentence))
     st.markdown(plain_text(compare_counters(report.counters, checked.predicted)))
@@ -187,7 +187,7 @@ def draw_hazards(hazards: Sequence[Hazard]) -> None:
             "No hazards: no race, no access outside an array, no read of a cell without a value."
         )
     for hazard in hazards:
-        sentence = f"{hazard.kind}, {hazard.count:,} times: {hazard.message}"
+        sentence = f"{hazard.kind}, {hazard.how_often}: {hazard.message}"
         st.error(plain_text(sentence))
         if hazard.witness is not None:
             st.caption(plain_text(hazard.witness.sentence))

@@ -41,7 +41,7 @@ PHASES, BESIDES, PLACES, WAVES, COUNTS, NUMBERS = TABS = (
     "Phases", "Outside the inner loop", "Multiprocessors", "Waves", "Counted and clocked",
     "Every number",
 )  # fmt: skip
-RATIO = "The number after a name is the traced kernel's time divided by the plain one's."
+RATIO = "The number with × after a name is the traced kernel's time divided by the plain one's."
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def describe_recorded_time(name: str, tile: Tile | None) -> tuple[str, ...]:
             plain = (f"{where}.", f"{short.capitalize()}: {took}.") if short else (f"{where}.",)
             if kernel.cublas_ratio is None:
                 return plain
-            return (f"{where}, {format_ratio(kernel.cublas_ratio)} × cuBLAS.", *plain)
+            return (f"{where}, {format_ratio(kernel.cublas_ratio)} × cuBLAS's speed.", *plain)
     return ()
 
 

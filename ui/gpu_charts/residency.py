@@ -49,7 +49,8 @@ def draw_residency(found: CardOccupancy, ink: str = rows.INK) -> go.Figure:
 def describe(found: CardOccupancy) -> str:
     """The picture in words, for screen readers."""
     listed = "; ".join(f"{NAMES[name][0]}: {text}" for name, text in _texts(found).items())
-    return f"A multiprocessor of {found.cards} with {found.blocks} blocks at once. {listed}."
+    blocks = f"{found.blocks} block{'s' * (found.blocks != 1)}"
+    return f"A multiprocessor of {found.cards} with {blocks} at once. {listed}."
 
 
 def _taken(found: CardOccupancy) -> dict[str, tuple[int, int]]:

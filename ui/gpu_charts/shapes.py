@@ -186,6 +186,6 @@ def explain_waves(plan: Plan, multiprocessors: int) -> str:
     in_pieces = f", K in {plan.pieces} pieces" if plan.pieces > 1 else ""
     return (
         f"{name}{in_pieces}: {plan.blocks:,} blocks fill {format_percent(plan.blocks / places)} of "
-        f"the slots of {len(every):,} wave{'s' if len(every) > 1 else ''}; predicted "
+        f"the places of {len(every):,} wave{'s' if len(every) > 1 else ''}; predicted "
         f"{format_milliseconds(plan.predicted_ms)}."
     )

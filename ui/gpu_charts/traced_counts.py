@@ -263,7 +263,7 @@ def _why_rest(is_shorter: bool, one: CountedLaunch, base: CountedLaunch) -> str:
         )
     if is_shorter:
         return (
-            "It is hidden by other warps: while this one waits for its wavefronts, the other "
+            "Other warps hide the difference: while this one waits for its wavefronts, the other "
             f"{one.warps_at_once - 1:,} of its multiprocessor work."
         )
     return "Neither the simulator's counts nor the hardware's explain why it takes even longer."
@@ -331,7 +331,7 @@ def _name(phase: ComparedPhase) -> str:
 
 
 def _ratio(ratio: float | None) -> str:
-    return "as much" if _times(ratio) == _times(1.0) else f"{_times(ratio)} as much"
+    return "just as much" if _times(ratio) == _times(1.0) else f"{_times(ratio)} as much"
 
 
 def _times(ratio: float | None) -> str:

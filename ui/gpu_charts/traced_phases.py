@@ -104,7 +104,7 @@ def draw_work(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
         )  # fmt: skip
     names = [_named(trace, f"{_format(_not_multiplying(trace))} cycles") for trace in traces]
     rows.write_names(figure, names, ink)
-    title = "cycles for a multiply-add; in numbers: outside it"
+    title = "cycles for a multiply-add; numbers: outside the inner loop"
     rows.draw_axis(figure, ink, title, type="log", dtick=1)
     _place_legend(figure, ink)
     return figure
@@ -141,8 +141,8 @@ def explain_loading(traces: Sequence[Trace]) -> str:
     if not without:
         return ""
     return (
-        f"In {_list(without)} loads from global memory, and the wait for them, are part of the "
-        "inner loop."
+        "Loads from global memory, and the wait for them, are part of the inner loop in "
+        f"{_list(without)}."
     )
 
 

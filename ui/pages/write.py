@@ -358,7 +358,7 @@ def check(draft: Draft, user_kernel: UserKernel | None) -> None:
     draft.problem = ""
     if user_kernel is None:
         draft.problem = draft.form_problem or (
-            "The code does not compile yet: first fix what is marked below it."
+            "The code does not compile yet: first fix what is listed below it."
         )
         draft.wants_check = False
         draft.checks += 1

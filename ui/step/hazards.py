@@ -69,7 +69,7 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
             where = SECOND if displayed.side else ""
             shown_text = _shown_text(view, displayed)
             message = plain_text(with_file_names(hazard.message, shown_text, keeps_numbers=True))
-            st.write(f"**{where}{hazard.kind}**, {hazard.count:,} times: {message}")
+            st.write(f"**{where}{hazard.kind}**, {hazard.how_often}: {message}")
             if hazard.witness is not None:
                 witness = hazard.witness.sentence
                 st.caption(plain_text(with_file_names(witness, shown_text, keeps_numbers=True)))

@@ -22,7 +22,7 @@ from ui.lessons.progress import Book, Progress
 from ui.user_kernel.editor import Document, Edited
 
 BLANK = """\
-// C = A * B: A has M rows and K columns, B has K rows and N columns, row by row.
+// C = A * B: A has M rows and K columns, B has K rows and N columns, all stored row by row.
 #define TILE 16
 
 extern "C" __global__ void multiply(const float* A, const float* B, float* C,

@@ -67,6 +67,11 @@ class Hazard:
     example: Example
     witness: Witness | None = None  # None if no order that was tried shows a race; see Witness
 
+    @property
+    def how_often(self) -> str:
+        """The count in words: "once", or "3 times"."""
+        return "once" if self.count == 1 else f"{self.count:,} times"
+
 
 def precedence(hazard: Hazard) -> tuple[int, bool]:
     """What is mended first is least: of races those between warps, whose barrier mends others."""
