@@ -277,23 +277,23 @@ SIZES = {
 
 # Names, comments and texts that must not be echoed at their length, or steer what shows them.
 NAMES = {
-    "a name of 50,000 letters": (kernel("x[0] = " + "a" * 50_000 + ";"), "1,000 letters"),
-    "a type of 50,000 letters": (kernel("a" * 50_000 + " b; x[0] = 1;"), "1,000 letters"),
-    "a call of 50,000 letters": (kernel("a" * 50_000 + "(n);"), "1,000 letters"),
+    "a name of 50,000 letters": (kernel("x[0] = " + "a" * 50_000 + ";"), "1,000 characters"),
+    "a type of 50,000 letters": (kernel("a" * 50_000 + " b; x[0] = 1;"), "1,000 characters"),
+    "a call of 50,000 letters": (kernel("a" * 50_000 + "(n);"), "1,000 characters"),
     "a member of 50,000 letters": (
-        kernel("S s; s." + "a" * 50_000 + " = 1;", "struct S { int b; };\n"), "1,000 letters"),
+        kernel("S s; s." + "a" * 50_000 + " = 1;", "struct S { int b; };\n"), "1,000 characters"),
     "a kernel of 50,000 letters": (kernel("x[0] = 1;").replace("k(", "k" * 50_000 + "("), "kkk…"),
     "a host function of 20,000 letters": (
-        kernel("a" * 20_000 + "();", "void " + "a" * 20_000 + "() {}\n"), "1,000 letters"),
+        kernel("a" * 20_000 + "();", "void " + "a" * 20_000 + "() {}\n"), "1,000 characters"),
     "a misspelled name of 20,000 letters": (
-        kernel("int " + "a" * 20_000 + " = 1; x[0] = " + "a" * 19_999 + "b;"), "1,000 letters"),
+        kernel("int " + "a" * 20_000 + " = 1; x[0] = " + "a" * 19_999 + "b;"), "1,000 characters"),
     "a macro of 20,000 letters": (
         kernel("x[0] = " + "A" * 20_000 + ";", "#define " + "A" * 20_000 + " oh\n"), "oh"),
     "a header of 50,000 letters": (kernel("x[0] = 1;", '#include "' + "a" * 50_000 + '"\n'), "aaa…"),
-    "a namespace of 20,000 letters": (kernel("x[0] = " + "a" * 20_000 + "::b;"), "1,000 letters"),
+    "a namespace of 20,000 letters": (kernel("x[0] = " + "a" * 20_000 + "::b;"), "1,000 characters"),
     "an array of 20,000 letters out of bounds": (
         kernel("__shared__ float " + "a" * 20_000 + "[4]; " + "a" * 20_000
-               + "[9] = 1; x[0] = 1;"), "1,000 letters"),
+               + "[9] = 1; x[0] = 1;"), "1,000 characters"),
     "names of 300 letters that race": (
         kernel("s[threadIdx.x] = n; x[0] = s[31 - threadIdx.x]; x[threadIdx.x + 99] = s[40];\n"
                "if (n) __syncthreads();", "__device__ float s[32];\n"
