@@ -10,6 +10,7 @@ from simulator.language.errors import LaunchError, SourceError, list_names
 from simulator.language.tree import Kernel
 from simulator.sentences import verdicts
 from simulator.verdict.choose_next_step import next_step
+from simulator.verdict.experiment import MayNeverEndError
 from simulator.verdict.form import Contents, LaunchForm, UserKernel
 from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
@@ -144,8 +145,11 @@ def _computed_instead(form: LaunchForm, kernel: Kernel, checks: tuple[SizeCheck,
     for name in OTHER_PRODUCTS:
         shape = in_layout(kernel, name, form.roles)
         other = replace(form, task=name, arguments=shape.arguments)
-        if Probe(kernel, other).block_is_right(is_patient=False):
-            return f" {verdicts.computes_instead(TASKS[name].title, name)}"
+        try:
+            if Probe(kernel, other).block_is_right(is_patient=False):
+                return f" {verdicts.computes_instead(TASKS[name].title, name)}"
+        except MayNeverEndError:
+            return ""
     return ""
 
 

@@ -162,13 +162,14 @@ def _operand(reads: Sequence[CellRead], operands: Operands) -> tuple[CellRead | 
         return None, ""
     needed = list(zip(operands.left.tolist(), operands.right.tolist(), strict=True))
     terms = len(needed)
-    for each in (pairs, [(right, left) for left, right in pairs]):
+    exchanged = [(right, left) for left, right in pairs]
+    for each in (pairs, exchanged):
         if Counter((left.value, right.value) for left, right in each) == Counter(needed):
             return None, verdicts.right_factors(terms)  # in whatever order
     as_they_are = _agreeing(pairs, needed)
-    swapped = _agreeing([(right, left) for left, right in pairs], needed)
+    swapped = _agreeing(exchanged, needed)
     if swapped > as_they_are:
-        pairs = [(right, left) for left, right in pairs]
+        pairs = exchanged
     k = max(as_they_are, swapped)
     if k < min(len(pairs), terms):
         left, right = pairs[k]

@@ -12,6 +12,7 @@ from simulator.exercises.exercise import exercises
 from simulator.language.tree import MemorySpace
 from simulator.observers.hazards.findings import Example, Hazard
 from simulator.observers.hazards.hazard_kind import HazardKind
+from simulator.verdict.experiment import MayNeverEndError
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, UserKernel
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
@@ -535,6 +536,21 @@ __global__ void multiply(float* a, float* b, float* c, int width) {
 
 
 @pytest.mark.usefixtures("_no_repairs")
+@pytest.mark.usefixtures("_no_repairs")
+def test_a_wrong_product_that_is_tried_as_another_may_not_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = TILED.replace("acc = 0.0f", "acc = 1.0f")
+    kernel = compile_kernel(text)
+    form = guess_form(text, kernel, PRODUCT)
+
+    def never_ends(*_: object) -> None:
+        raise MayNeverEndError
+
+    monkeypatch.setattr("simulator.verdict.probe.run_to_end", never_ends)
+    assert judge(UserKernel(text, kernel.name, form), kernel).state is State.WRONG
+
+
 def test_a_missing_barrier_comes_before_guards_for_the_edges() -> None:
     kernel = compile_kernel(WHOLE_TILES)
     form = guess_form(WHOLE_TILES, kernel)
