@@ -88,10 +88,7 @@ class GridRun:
             self._move(phase="failed", problem=str(error) or NO_MEMORY)
         finally:
             if not self.state.finished:  # a mistake of ours, which the thread's end would hide
-                self._move(
-                    phase="failed",
-                    problem=BUG,
-                )
+                self._move(phase="failed", problem=BUG)
 
     def _run(self) -> tuple[Report, Checked]:
         """The report, without its arrays, and what is said of it."""

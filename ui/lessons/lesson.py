@@ -154,6 +154,10 @@ class Measure(StrEnum):
     SCALING = "scaling"  # of the recorded run over the most GPUs: of gpu.scale.scaling.ScaleRun
 
 
+# Of the comparison with and without the L1 cache, which no GPU page shows.
+OF_L1 = (Measure.L1_TIME, Measure.CALL_TIME)
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number that a program found, never typed."""

@@ -27,7 +27,7 @@ from ui.analysis.loads import global_loads
 from ui.analysis.products import multiplication
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.gpu_charts.shapes import usual_plan
-from ui.lessons.lesson import Measure, Quantity
+from ui.lessons.lesson import OF_L1, Measure, Quantity
 from ui.lessons.machine_code import machine_code_number
 from ui.run.compute import load_kernel, load_launch, load_recording, load_report, recording_key
 from ui.view import presets
@@ -67,7 +67,7 @@ def recorded(kind: Measure, of: str) -> float:
         return _of_scaling(of)
     if kind is Measure.TRACE:
         return _of_trace(of)
-    if kind in (Measure.L1_TIME, Measure.CALL_TIME):
+    if kind in OF_L1:
         return _l1_time(run, kind, of)
     if kind is Measure.WAVE_TIME:
         return _wave_time(run, of)

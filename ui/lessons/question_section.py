@@ -21,7 +21,7 @@ from ui.lessons.judge import (
     words,
     wrong_answer,
 )
-from ui.lessons.lesson import MORE, Claim, Kind, Measure, Question, QuestionPart, Verdict
+from ui.lessons.lesson import MORE, OF_L1, Claim, Kind, Measure, Question, QuestionPart, Verdict
 from ui.lessons.markup import code_lines, css_on_paper
 from ui.lessons.quantities import measure, recorded, recorded_size, rounded
 from ui.lessons.visit import Given, Visit
@@ -115,8 +115,7 @@ def _draw_evidence(one: Question | Claim, key: str) -> None:
         open_view(one.view)
     measured = [
         quantity for quantity in one.quantities.values()
-        if quantity.view is None
-        and quantity.measure not in (Measure.L1_TIME, Measure.CALL_TIME)  # of no GPU page
+        if quantity.view is None and quantity.measure not in OF_L1
     ]  # fmt: skip
     if measured and press(
         st.button, "Recorded run", f"recorded {key}", icon=":material/speed:",
