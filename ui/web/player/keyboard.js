@@ -13,6 +13,7 @@ const PRESSED = "button, a, summary, input[type=checkbox], [role=button]";
 
 export class Keyboard {
   byPointer = true; // whether the last control was reached by a pointer
+  #hasChosen = false; // whether a pointer has chosen from a list, which closes a moment later
   #player;
   #list; // of the keys, a dialog
   #owns; // whether a key is for this player
@@ -25,6 +26,15 @@ export class Keyboard {
     this.#owns = owns;
     this.#actions = { ...STEP_KEYS, "?": "keys", ...keys };
     this.#typed = numbers((number) => player.perform(number));
+  }
+
+  pointed() {
+    this.byPointer = true;
+    this.#hasChosen = false;
+  }
+
+  clicked({ target }) {
+    this.#hasChosen = Boolean(target.closest("[role=option]"));
   }
 
   pressed(event) {
@@ -58,7 +68,8 @@ export class Keyboard {
   // it by the keyboard works with it by the keyboard.
   #isForControl(at, key) {
     if (!at.closest) return false;
-    if (at.closest(TYPED) || at.closest(OPEN)) return true;
+    if (at.closest(TYPED)) return true;
+    if (at.closest(OPEN) && !(this.byPointer && this.#hasChosen)) return true;
     if (this.byPointer) return false;
     return Boolean(at.closest(STEERED) || (key === " " && at.closest(PRESSED)));
   }

@@ -77,9 +77,10 @@ export class Player {
     );
     on(document, "keydown", (event) => this.keyboard.pressed(event), true);
     on(document, "pointerdown", (event) => {
-      this.keyboard.byPointer = true;
+      this.keyboard.pointed();
       this.#chosen(event);
     }, true);
+    on(document, "click", (event) => this.keyboard.clicked(event), true);
     on(document, "change", (event) => this.#chosen(event), true);
     on(window, "popstate", () => this.replay.forget());
     on(this.picture, "pointerdown", (event) => {
