@@ -122,9 +122,10 @@ export class Player {
     this.loading = next;
     await plotly();
     if (this.loading !== next) return;
-    const { id, order, start, stops, first, end, figure, address, usual } = next;
+    const { figure } = next;
     const plot = await drawPlot(figure, this.picture, this.stage.transformFor(figure.layout));
     if (this.loading !== next) return removePlot(plot);
+    const { id, order, start, stops, first, end, address, usual } = next; // as it is asked for by now
     const [before, levelBefore] = [this.scene, this.#level];
     const pages = new Pages(stops.steps, this.#hooks.ask);
     pages.add({ first, end, frames: figure.frames });
