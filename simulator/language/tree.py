@@ -81,110 +81,106 @@ class GlobalVariable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Literal:
+class _Expression:
+    """A node with a value."""
+
+    ctype: CType  # of the value
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Statement:
+    """A node without a value."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal(_Expression):
     """A constant."""
 
     ctype: Scalar
-    span: Span
     value: Any  # a NumPy scalar of the type's dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Builtin:
+class Builtin(_Expression):
     """threadIdx, blockIdx, blockDim or gridDim on one axis, or warpSize."""
 
     ctype: Scalar
-    span: Span
     name: str  # "threadIdx", …
     axis: str  # "x", "y" or "z"; "" for warpSize
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Name:
+class Name(_Expression):
     """An lvalue: a variable by its name. An array's name is an lvalue of array type."""
 
-    ctype: CType
-    span: Span
     variable: Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Index:
+class Index(_Expression):
     """An lvalue: base[index]."""
 
-    ctype: CType
-    span: Span
     base: Expression  # a pointer value, or an lvalue of array type
     index: Expression  # an integer, in elements
     volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dereference:
+class Dereference(_Expression):
     """An lvalue: *pointer."""
 
-    ctype: CType
-    span: Span
     pointer: Expression
     copied: bool = False  # whether it is the source of an asynchronous copy
     volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class Member(_Expression):
     """A component of a short vector: an lvalue if its base is one."""
 
     ctype: Scalar
-    span: Span
     base: Expression
     position: int  # 0 to 3 for x, y, z, w
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FieldOf:
+class FieldOf(_Expression):
     """An lvalue: a member of a struct in memory. Those of one in registers are variables."""
 
-    ctype: CType
-    span: Span
     base: Expression  # an lvalue of a struct's type
     name: str
     offset: int  # bytes from the struct's start
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Load:
+class Load(_Expression):
     """The value of an lvalue."""
 
-    ctype: CType
-    span: Span
     lvalue: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AddressOf:
+class AddressOf(_Expression):
     """&lvalue; also an array that decays to a pointer to its first element."""
 
-    ctype: CType
-    span: Span
     lvalue: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cast:
+class Cast(_Expression):
     """A conversion to `ctype`."""
 
-    ctype: CType
-    span: Span
     operand: Expression
     explicit: bool = False  # whether the text has it; else C implies it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unary:
+class Unary(_Expression):
     """An operator before a value."""
 
-    ctype: CType
-    span: Span
     operator: str  # "-", "+", "~" or "!"
     operand: Expression
 
@@ -193,57 +189,48 @@ COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})  # operators of Bina
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binary:
+class Binary(_Expression):
     """Arithmetic, shifts, bits and comparisons; both operands already have their common type.
 
     With a pointer: pointer + integer, pointer - integer, pointer - pointer and comparisons.
     """
 
-    ctype: CType
-    span: Span
     operator: str  # "+", "<<", "==", …
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Logical:
+class Logical(_Expression):
     """&& and ||: only the threads whose left side does not decide evaluate the right side."""
 
     ctype: Scalar
-    span: Span
     operator: str  # "&&" or "||"
     left: Expression
     right: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conditional:
+class Conditional(_Expression):
     """condition ? yes : no; each thread evaluates one side."""
 
-    ctype: CType
-    span: Span
     condition: Expression
     yes: Expression
     no: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comma:
+class Comma(_Expression):
     """first, second: both are evaluated, the second is the value."""
 
-    ctype: CType
-    span: Span
     first: Expression
     second: Expression
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assign:
+class Assign(_Expression):
     """lvalue = value, or lvalue op= value; its own value is the new one."""
 
-    ctype: CType
-    span: Span
     lvalue: Expression
     operator: str  # "" for plain assignment, else "+", "<<", …
     value: Expression
@@ -251,22 +238,18 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Increment:
+class Increment(_Expression):
     """++ and --."""
 
-    ctype: CType
-    span: Span
     lvalue: Expression
     delta: int  # 1 or -1, in elements for a pointer
     postfix: bool  # whether its value is the old one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class Call(_Expression):
     """A call of a function of CUDA or of the maths library."""
 
-    ctype: CType
-    span: Span
     function: str  # its name, one of simulator.language.functions, or make_float4 and its kind
     arguments: tuple[Expression, ...]  # converted to the parameters' types
     texts: tuple[str, ...] = ()  # of printf its format, then those that %s prints; of assert its
@@ -275,11 +258,9 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inlined:
+class Inlined(_Expression):
     """A call of a __device__ function of the text, for its value."""
 
-    ctype: CType
-    span: Span
     function: Function
 
 
@@ -290,20 +271,18 @@ Expression = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declare:
+class Declare(_Statement):
     """The declaration of a variable or array."""
 
-    span: Span
     variable: Variable
     value: Expression | None = None  # a variable's first value; None leaves it undefined
     cells: tuple[Expression, ...] | None = None  # an array's, row by row; None as above
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluate:
+class Evaluate(_Statement):
     """An expression as a statement, evaluated for its side effects."""
 
-    span: Span
     expression: Expression
 
 
@@ -317,10 +296,9 @@ class BlockVote:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Barrier:
+class Barrier(_Statement):
     """__syncthreads(), one of its kind in which the block's threads vote, or sync() of the grid."""
 
-    span: Span
     vote: BlockVote | None = None
     of_grid: bool = False  # whether the threads of all blocks wait for each other
 
@@ -333,29 +311,26 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
+class Sequence(_Statement):
     """Statements one after another."""
 
-    span: Span
     statements: tuple[Statement, ...]
     opens_scope: bool = True  # False where its declarations belong to the scope around it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class If:
+class If(_Statement):
     """if (condition) yes else no."""
 
-    span: Span
     condition: Expression
     yes: Statement
     no: Statement | None  # None without an else
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class Loop(_Statement):
     """for, while and do."""
 
-    span: Span
     start: Statement | None  # for's first clause
     condition: Expression | None  # None repeats until a break or return
     advance: Expression | None  # for's third clause
@@ -379,41 +354,33 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break:
+class Break(_Statement):
     """break."""
 
-    span: Span
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Continue:
+class Continue(_Statement):
     """continue."""
 
-    span: Span
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Return:
+class Return(_Statement):
     """return, from the kernel or from a function, whose result is assigned before it."""
 
-    span: Span
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Switch:
+class Switch(_Statement):
     """switch (selector): a thread runs the body from its label's position to the end or a break."""
 
-    span: Span
     selector: Expression
     labels: tuple[tuple[int | None, int], ...]  # value (None for default), position in body
     body: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Function:
-    """A __device__ function, inlined where it is called."""
+class Function(_Statement):
+    """A __device__ function, inlined where it is called: its span is the call's."""
 
-    span: Span  # of the call
     name: str
     # What declares its parameters, with the call's arguments as values; executed first.
     parameters: tuple[Statement, ...]
