@@ -12,8 +12,6 @@ from simulator.language.errors import Span
 from simulator.language.tree import Sequence as Block
 from simulator.language.visit import in_register, subexpressions
 
-LVALUES = (tree.Name, tree.Index, tree.Dereference, tree.FieldOf)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:

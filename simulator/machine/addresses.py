@@ -58,24 +58,21 @@ class Addresses:
             case Dereference(pointer=pointer):
                 return self._compiler.compile(pointer)
             case Member(base=base, position=position):
-                vector = self.address(base)
-                shift = position * lvalue.ctype.size
-
-                def member(group: Group, mask: Mask) -> Address:
-                    address = vector(group, mask)
-                    return Address(address.buffer, address.lane_offsets, address.base + shift)
-
-                return member
+                return self._within(base, position * lvalue.ctype.size)
             case FieldOf(base=base, offset=offset):
-                struct = self.address(base)
-
-                def field(group: Group, mask: Mask) -> Address:
-                    address = struct(group, mask)
-                    return Address(address.buffer, address.lane_offsets, address.base + offset)
-
-                return field
+                return self._within(base, offset)
             case _:
                 raise SourceError("This has no address.", lvalue.span)
+
+    def _within(self, base: Expression, shift: int) -> AddressClosure:
+        """The address of what begins `shift` bytes after an lvalue's start."""
+        whole = self.address(base)
+
+        def part(group: Group, mask: Mask) -> Address:
+            address = whole(group, mask)
+            return Address(address.buffer, address.lane_offsets, address.base + shift)
+
+        return part
 
     def advance(self, origin: Closure, index: Expression, size: int) -> AddressClosure:
         """The closure of an address moved by `index` elements of `size` bytes; back if size < 0."""

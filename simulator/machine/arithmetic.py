@@ -71,11 +71,6 @@ def negate(value: Any) -> Any:
     return tuple(-component for component in value) if isinstance(value, tuple) else -value
 
 
-def multiply(left: Any, right: Any) -> Any:
-    """The product of two numbers, or of the components of two short vectors."""
-    return componentwise(np.multiply)(left, right) if isinstance(left, tuple) else left * right
-
-
 BINARY: Mapping[str, Function] = {
     "+": np.add,
     "-": np.subtract,
@@ -167,16 +162,11 @@ def fma(a: Any, b: Any, c: Any) -> Any:
         return componentwise(fma)(a, b, c)
     match a.dtype.itemsize:
         case 2:
-            return _fma16(a, b, c)
+            return _fma_to_odd(a, b, c).astype(np.float16)
         case 4:
             return _fma32(a, b, c)
         case _:
             return _fma64(a, b, c)
-
-
-def _fma16(a: Any, b: Any, c: Any) -> Any:
-    """The sum to odd, rounded to float16."""
-    return _fma_to_odd(a, b, c).astype(np.float16)
 
 
 def _fma_to_odd(a: Any, b: Any, c: Any) -> Any:

@@ -18,10 +18,6 @@ from simulator.machine.group import Group
 from simulator.machine.masks import Mask
 
 
-def _exchange(old: Any, value: Any) -> Any:
-    return value
-
-
 def _increment(old: Any, limit: Any) -> Any:
     """Counts up; from the limit, or above it, to 0 (CUDA C++ Programming Guide, atomicInc)."""
     return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
@@ -40,7 +36,7 @@ UPDATES: Mapping[str, Callable[[Any, Any], Any]] = {
     "atomicAnd": np.bitwise_and,
     "atomicOr": np.bitwise_or,
     "atomicXor": np.bitwise_xor,
-    "atomicExch": _exchange,
+    "atomicExch": lambda old, value: value,
     "atomicInc": _increment,
     "atomicDec": _decrement,
 }

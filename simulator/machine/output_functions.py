@@ -20,14 +20,6 @@ from simulator.machine.masks import Mask
 Compute = Callable[[Any], tuple[Any, ...]]
 
 
-def _sine_and_cosine(value: Any) -> tuple[Any, ...]:
-    return np.int32(0), np.sin(value), np.cos(value)
-
-
-def _sine_and_cosine_of_pi(value: Any) -> tuple[Any, ...]:
-    return np.int32(0), sine_of_pi(value), cosine_of_pi(value)
-
-
 def _fraction_and_exponent(value: Any) -> tuple[Any, ...]:
     fraction, exponent = np.frexp(value)
     return fraction, np.asarray(exponent).astype(np.int32)[()]
@@ -40,8 +32,12 @@ def _fraction_and_whole(value: Any) -> tuple[Any, ...]:
 
 
 COMPUTE: Mapping[str, Compute] = {
-    **dict.fromkeys(("sincosf", "sincos", "__sincosf"), _sine_and_cosine),
-    **dict.fromkeys(("sincospif", "sincospi"), _sine_and_cosine_of_pi),
+    **dict.fromkeys(
+        ("sincosf", "sincos", "__sincosf"), lambda x: (np.int32(0), np.sin(x), np.cos(x))
+    ),
+    **dict.fromkeys(
+        ("sincospif", "sincospi"), lambda x: (np.int32(0), sine_of_pi(x), cosine_of_pi(x))
+    ),
     **dict.fromkeys(("frexpf", "frexp"), _fraction_and_exponent),
     **dict.fromkeys(("modff", "modf"), _fraction_and_whole),
 }

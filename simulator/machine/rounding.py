@@ -7,6 +7,7 @@ result lies on the other side of it (IEEE 754-2008, rounding-direction attribute
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -88,47 +89,22 @@ def _signed_zero(mode: str, result: Any, operate: Function, operands: tuple[Any,
     return np.where(cancelled, -np.abs(result), result)
 
 
-def _sum(a: Fraction, b: Fraction) -> Fraction:
-    return a + b
-
-
-def _difference(a: Fraction, b: Fraction) -> Fraction:
-    return a - b
-
-
-def _product(a: Fraction, b: Fraction) -> Fraction:
-    return a * b
-
-
-def _quotient(a: Fraction, b: Fraction) -> Fraction | None:
-    return a / b if b else None
-
-
-def _multiply_add(a: Fraction, b: Fraction, c: Fraction) -> Fraction:
-    return a * b + c
-
-
-def _reciprocal(a: Fraction) -> Fraction | None:
-    return 1 / a if a else None
-
-
 def _root(a: Fraction) -> Any:
     """Compares squares: a root may be no fraction. A nearest root is never negative."""
     return (lambda nearest: a - nearest * nearest) if a >= 0 else None
 
 
-def _one_over(value: Any) -> Any:
-    return np.divide(value.dtype.type(1), value)
-
-
 # By the letters of CUDA's names: the operation, and its exact result.
 OPERATIONS: Mapping[str, tuple[Function, Callable[..., Any]]] = {
-    "add": (np.add, _sum),
-    "sub": (np.subtract, _difference),
-    "mul": (np.multiply, _product),
-    "div": (np.divide, _quotient),
+    "add": (np.add, operator.add),
+    "sub": (np.subtract, operator.sub),
+    "mul": (np.multiply, operator.mul),
+    "div": (np.divide, lambda a, b: a / b if b else None),
     "sqrt": (np.sqrt, _root),
-    "rcp": (_one_over, _reciprocal),
+    "rcp": (
+        lambda value: np.divide(value.dtype.type(1), value),
+        lambda a: 1 / a if a else None,
+    ),
 }
 
 
@@ -169,7 +145,7 @@ ROUNDED_FUNCTIONS: Mapping[str, Function] = {
         for mode in MODES
     },
     **{
-        f"__{name}_{mode}": _directed(mode, fma, _multiply_add)
+        f"__{name}_{mode}": _directed(mode, fma, lambda a, b, c: a * b + c)
         for name in ("fmaf", "fma")
         for mode in MODES
     },

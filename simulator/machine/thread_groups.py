@@ -54,16 +54,6 @@ OPERATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 # Groups and their sizes --------------------------------------------------------------------------
 
 
-def _whole(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """All threads of the block or of the grid: no lanes of a warp in particular."""
-    return lambda group, mask: np.uint32(0)
-
-
-def _active(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """The lanes of the warp that are active."""
-    return active_bits
-
-
 def _tile(call: Call, compiler: ExpressionCompiler) -> Closure:
     """The lanes of a lane's tile."""
     width = _number(call, 0)
@@ -79,41 +69,6 @@ def _tile(call: Call, compiler: ExpressionCompiler) -> Closure:
         return group.memo[slot]
 
     return lanes
-
-
-def _block_rank(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """A thread's number in its block."""
-    return lambda group, mask: _thread_numbers(group)
-
-
-def _block_size(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """How many threads a block has."""
-    return lambda group, mask: np.uint32(group.launch.threads)
-
-
-def _grid_rank(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """A thread's number in the grid: block after block."""
-
-    def rank(group: Group, mask: Mask) -> Any:
-        before = _block_numbers(group) * np.uint64(group.launch.threads)
-        return before + _thread_numbers(group)
-
-    return rank
-
-
-def _grid_size(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """How many threads a launch has."""
-    return lambda group, mask: np.uint64(group.launch.blocks * group.launch.threads)
-
-
-def _rank_of_block(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """A block's number in the grid."""
-    return lambda group, mask: _block_numbers(group)
-
-
-def _blocks(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """How many blocks a launch has."""
-    return lambda group, mask: np.uint64(group.launch.blocks)
 
 
 def _rank(call: Call, compiler: ExpressionCompiler) -> Closure:
@@ -158,6 +113,25 @@ def _thread_numbers(group: Group) -> Array:
 
 def _block_numbers(group: Group) -> Array:
     return np.repeat(group.blocks, group.threads.size).astype(np.uint64)
+
+
+def _rank_in_grid(group: Group, mask: Mask) -> Any:
+    """A thread's number in the grid: block after block."""
+    return _block_numbers(group) * np.uint64(group.launch.threads) + _thread_numbers(group)
+
+
+# Calls without arguments: what each gives depends only on the threads that call.
+WITHOUT_ARGUMENTS: Mapping[str, Closure] = {
+    # All threads of the block or of the grid: no lanes of a warp in particular.
+    **dict.fromkeys(("this_thread_block", "this_grid"), lambda group, mask: np.uint32(0)),
+    "coalesced_threads": active_bits,
+    "thread_block::thread_rank": lambda group, mask: _thread_numbers(group),
+    "thread_block::size": lambda group, mask: np.uint32(group.launch.threads),
+    "grid_group::thread_rank": _rank_in_grid,
+    "grid_group::size": lambda group, mask: np.uint64(group.launch.blocks * group.launch.threads),
+    "grid_group::block_rank": lambda group, mask: _block_numbers(group),
+    "grid_group::num_blocks": lambda group, mask: np.uint64(group.launch.blocks),
+}
 
 
 def _ranks(group: Group, lanes: Any) -> Array:
@@ -364,15 +338,8 @@ def _operation(call: Call) -> str:
 
 
 GROUP_CALLS: Mapping[str, CompileCall] = {
-    **dict.fromkeys(("this_thread_block", "this_grid"), _whole),
-    "coalesced_threads": _active,
+    **dict.fromkeys(WITHOUT_ARGUMENTS, lambda call, compiler: WITHOUT_ARGUMENTS[call.function]),
     "tiled_partition": _tile,
-    "thread_block::thread_rank": _block_rank,
-    "thread_block::size": _block_size,
-    "grid_group::thread_rank": _grid_rank,
-    "grid_group::size": _grid_size,
-    "grid_group::block_rank": _rank_of_block,
-    "grid_group::num_blocks": _blocks,
     "cg::thread_rank": _rank,
     "cg::size": _size,
     "cg::meta_group_rank": _meta_rank,

@@ -241,16 +241,11 @@ def _syncwarp(call: Call, compiler: ExpressionCompiler) -> Closure:
     return sync
 
 
-def _active_mask(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """Gives a bit for each lane that is active."""
-    return active_bits
-
-
 WARP_CALLS: Mapping[str, CompileCall] = {
     **dict.fromkeys(SHUFFLES, _shuffle),
     **dict.fromkeys(VOTES, _vote),
     **dict.fromkeys(MATCHES, _match),
     **dict.fromkeys(REDUCTIONS, _reduce),
     "__syncwarp": _syncwarp,
-    "__activemask": _active_mask,
+    "__activemask": lambda call, compiler: active_bits,
 }
