@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image, ImageStat
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, Screens
@@ -193,3 +195,18 @@ def test_the_focus_is_seen_after_each_tab(visit: Open, path: str) -> None:
     for _ in range(15):
         page.keyboard.press("Tab")
         page.wait_for_function(MARKED, timeout=5000)  # the editor marks itself a little later
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("path", ["/step", "/write", "/compare"])
+def test_a_dark_page_is_printed_in_light_colours(visit: Open, path: str) -> None:
+    page = visit(path, 1280, 720, "dark")
+    page.locator(".plot[data-ready], .cm-content, .js-plotly-plot").first.wait_for()
+
+    def lightness() -> float:
+        picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("L")
+        return ImageStat.Stat(picture).mean[0]
+
+    assert lightness() < 90
+    page.emulate_media(media="print", color_scheme="dark")
+    assert lightness() > 190

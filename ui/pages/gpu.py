@@ -60,7 +60,7 @@ from ui.web_page.browser import browser_theme
 from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import draw_popover
 from ui.web_page.press import press
-from ui.web_page.style import draw_style
+from ui.web_page.style import draw_style, paper_style
 from ui.web_page.web_files import read_web
 
 LARGEST = 32768  # of M, N and K
@@ -82,7 +82,7 @@ MARKS: Mapping[bool | None, str] = {
 def draw_page() -> None:
     """Draw the page."""
     draw_style(
-        Template(read_web("gpu.css", "paper.css")).substitute(asdict(PALETTES[browser_theme()]))
+        Template(read_web("gpu.css")).substitute(asdict(PALETTES[browser_theme()])) + paper_style()
     )
     explain_words(open_view)
     with st.container(key="title", horizontal=True, vertical_alignment="center"):

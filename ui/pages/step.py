@@ -19,13 +19,13 @@ from ui.step.hazards import draw_hazards, draw_sentence
 from ui.step.scene_section import JOB_ERRORS, draw_error, draw_scene
 from ui.step.state import entered, step_state
 from ui.view.view_url import clamp, to_query
-from ui.web_page.style import draw_style
+from ui.web_page.style import draw_style, paper_style
 from ui.web_page.web_files import read_web
 
 
 def draw_page() -> None:
     """Draw the page."""
-    draw_style(read_web("page.css", "paper.css"))
+    draw_style(read_web("page.css") + paper_style())
     st.html("<h1 class='for-screen-readers'>Tilewise: step through a kernel</h1>")
     bring_plotly("step")
     explain_words(mailbox().request)  # first, for a scene that it asks for is drawn in this run

@@ -53,8 +53,7 @@ from ui.web_page.downloads import download_button
 from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
-from ui.web_page.style import draw_style
-from ui.web_page.web_files import read_web
+from ui.web_page.style import draw_style, paper_style
 from ui.web_page.write_style import write_style
 
 INTRODUCTION = """\
@@ -72,7 +71,7 @@ EXERCISE = "exercise"  # of the address
 
 def draw_page() -> None:
     """Draw the page."""
-    draw_style(write_style(PALETTES[browser_theme()]) + read_web("paper.css"))
+    draw_style(write_style(PALETTES[browser_theme()]) + paper_style())
     st.html("<h1 class='for-screen-readers'>Tilewise: write a kernel</h1>")
     if not may_write():
         st.info(WRITE_IS_OFF, icon=":material/info:")

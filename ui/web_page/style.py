@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ui.web_page.browser import browser_theme
+from ui.web_page.web_files import read_web
+
 MARK = "page-style"
 HIDDEN = f".stElementContainer:has(> .stHtml > .{MARK}) {{ display: none; }}"
+
+
+def paper_style() -> str:
+    """The rules by which a page without a print style of its own is printed: wide, on white."""
+    return read_web("paper.css") + (read_web("dark_paper.css") if browser_theme() == "dark" else "")
 
 
 def draw_style(css: str) -> None:
