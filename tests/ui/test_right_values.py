@@ -138,7 +138,7 @@ def test_the_sentence_says_what_is_read_and_what_belongs_there() -> None:
     step = lecture.steps[number]
     said = " ".join(lecture.panel(SentencePanel).changing(step)[0]["text"])
     x, y = wrong.writer % 8, wrong.writer // 8  # type: ignore[operator]  # some thread
-    assert f"⚠ reads {wrong.value:g}, left from tile 1; {wrong.right:g} belongs there" in said
+    assert f"⚠ reads {wrong.value:g}, from tile 1; {wrong.right:g} belongs there" in said
     assert f"which thread ({x}, {y}) has not written yet." in said
 
 

@@ -19,7 +19,7 @@ class Fate(StrEnum):
     """What has become of the store of a right value that is not there."""
 
     COMING = "has not written yet"
-    LOST = "wrote and another has overwritten"
+    LOST = "wrote and which has been overwritten"
     OTHER = "should have written"  # and wrote another value
     NEVER = "does not write"
 

@@ -34,7 +34,7 @@ def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> t
             return _with_right(model, (here, read, "⚠ reads what has no value"), wrong)
         case Fault.VALUE if wrong.is_load:
             read = f"⚠ reads {number(wrong.value)}"
-            of_tile = (f"{read}, left from tile {tile + 1}",) if tile >= 0 else ()
+            of_tile = (f"{read}, from tile {tile + 1}",) if tile >= 0 else ()
             return _with_right(model, (*of_tile, read), wrong)
         case _:
             return (f"⚠ {_right(wrong)} belongs there.",)
