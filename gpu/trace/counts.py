@@ -122,14 +122,14 @@ def explain(trace: Trace, base: Trace) -> str:
     )
     if not is_less:
         return "The counts do not explain all of it."
-    differ = f"Counted, the wavefronts differ by a factor of {_factor(counted)}"
+    differ = f"The simulator's wavefronts differ by a factor of {_factor(counted)}"
     comparisons = [one for run in recordings().runs for one in run.comparisons]
     shares = [load_share(one.kernel, comparisons) for one in (trace, base)]
     if shares[0] and shares[1]:
         hardware = counted * shares[0][0] / shares[1][0]
         if not is_near(counted, hardware):
             return (
-                f"{differ}, by the GPU's own counters {_factor(hardware)}: the compiler merges "
+                f"{differ}, the GPU's own by {_factor(hardware)}: the compiler merges "
                 "loads of neighbouring words."
             )
     return f"{differ}: while a warp waits for them, others compute, which hides a part of the wait."

@@ -64,7 +64,7 @@ def test_one_sentence_has_the_counts_that_differ(trace: Trace, base: Trace, coun
 def test_where_counts_and_clock_do_not_go_together_it_says_why() -> None:
     sentence = explain(TRANSPOSED, PADDED)  # counted 33 and 2 wavefronts for each k
     assert sentence.startswith(
-        "Counted, the wavefronts differ by a factor of 16.5, by the GPU's own counters "
+        "The simulator's wavefronts differ by a factor of 16.5, the GPU's own by "
     )
     assert sentence.endswith(": the compiler merges loads of neighbouring words.")
     slower = replace(TRANSPOSED, phases=tuple(
@@ -82,7 +82,7 @@ def test_where_counts_and_clock_do_not_go_together_it_says_why() -> None:
         for one in TRANSPOSED.phases
     ))  # fmt: skip
     assert explain(unknown, replace(PADDED, kernel="padded:TILE=16")) == (
-        "Counted, the wavefronts differ by a factor of 4.5: while a warp waits for them, "
+        "The simulator's wavefronts differ by a factor of 4.5: while a warp waits for them, "
         "others compute, which hides a part of the wait."
     )
 
