@@ -240,15 +240,15 @@ def test_the_ladder_is_no_higher_than_a_window() -> None:
         (Chart.INSTRUCTIONS, "tiled, TILE 16: 27% FFMA, 17% allowed, 12% measured"),
         (
             Chart.RESIDENCY,
-            "H100, H200 with 2 blocks at once. places for warps: 16 of 64; registers",
+            "A multiprocessor (H100, H200) holds 2 blocks at once; places for warps: 16 of 64;",
         ),
         (Chart.INNER_LOOP, "60 instructions, 16 of them FFMA: 16 LDS, 16 FFMA"),
         (Chart.MULTIPROCESSOR, "All share one port to L1 and shared memory"),
         (Chart.NEAR_AND_FAR, "In the warehouse, DRAM: "),
         (Chart.LOAD_LIFE, "Meanwhile warps 1 to 7 issue"),
         (Chart.WITHOUT_L1, "without L1"),
-        (Chart.WAVES, "5,120 × 2,560 × 1,280 132, 132, 132, 4 of 132 places"),
-        (Chart.SHAPES, "256 × 256 × 16,384 106%"),
+        (Chart.WAVES, "5,120 × 2,560 × 1,280: 132, 132, 132, 4 of 132 places"),
+        (Chart.SHAPES, "256 × 256 × 16,384, 106%"),
         (Chart.ACCURACY, "tensor_half: error 4.9e-06, 408 TFLOP/s"),
     ],
 )

@@ -356,7 +356,7 @@ def show_shapes(shapes: Sequence[Shape], table: Table) -> None:
     st.markdown(shapes_chart.summarize(shapes))
     st.plotly_chart(
         shapes_chart.draw_map(shapes, text_colour()), key="shapes_map", config=CHART_CONFIG,
-        alt=f"Share of cuBLAS at each M x N x K: {shapes_chart.describe(shapes)}.",
+        alt=shapes_chart.describe(shapes),
     )  # fmt: skip
     st.caption(
         "A mark is a shape, larger for more work; blue is faster than cuBLAS, orange slower. The "

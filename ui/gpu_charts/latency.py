@@ -82,7 +82,6 @@ def build_table(latency: Latency) -> list[dict[str, str]]:
 def describe(latency: Latency) -> str:
     """Describe the chart in words, for screen readers."""
     return "; ".join(
-        f"{row['Where']}: {row['Measured, cycles']} cycles measured, tutorials say "
-        f"{row['Tutorials say, cycles']}"
-        for row in build_table(latency)
+        f"{NAMES[name]}: {cycles:,.1f} cycles measured{_claim(name)}"
+        for name, cycles in dataclasses.asdict(latency).items()
     )

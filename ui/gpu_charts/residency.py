@@ -50,7 +50,7 @@ def describe(found: CardOccupancy) -> str:
     """The picture in words, for screen readers."""
     listed = "; ".join(f"{NAMES[name][0]}: {text}" for name, text in _texts(found).items())
     blocks = f"{found.blocks} block{'s' * (found.blocks != 1)}"
-    return f"A multiprocessor of {found.cards} with {blocks} at once. {listed}."
+    return f"A multiprocessor ({found.cards}) holds {blocks} at once; {listed}."
 
 
 def _taken(found: CardOccupancy) -> dict[str, tuple[int, int]]:

@@ -89,9 +89,10 @@ def summarize(shapes: Sequence[Shape]) -> str:
 
 def describe(shapes: Sequence[Shape]) -> str:
     """The map in words, for a screen reader."""
-    return "; ".join(
-        f"{size_name(shape.size)} {format_percent(shape.cublas_ratio)}" for shape in shapes
+    listed = "; ".join(
+        f"{size_name(shape.size)}, {format_percent(shape.cublas_ratio)}" for shape in shapes
     )
+    return f"Speed as a share of cuBLAS's at each M × N × K: {listed}."
 
 
 def usual_plan(table: Table, shape: Shape) -> Plan | None:
@@ -171,7 +172,7 @@ def describe_known_waves(table: Table, shapes: Sequence[Shape]) -> str:
     """The waves of the ladder's last kernel at some shapes in words, for a screen reader."""
     plans = [(shape, usual_plan(table, shape)) for shape in shapes]
     return "; ".join(
-        f"{size_name(shape.size)} {', '.join(map(str, waves(plan, table.multiprocessors)))} of "
+        f"{size_name(shape.size)}: {', '.join(map(str, waves(plan, table.multiprocessors)))} of "
         f"{table.multiprocessors * plan.resident} places"
         for shape, plan in plans
         if plan is not None

@@ -204,7 +204,7 @@ def _parts(chart: Chart, run: RecordedRun) -> Parts:
         case Chart.WAVES:
             return shapes.draw_known_waves, shapes.describe_known_waves, in_waves(run)
         case Chart.SHAPES:
-            return shapes.draw_map, _describe_shapes, (run.shapes,)
+            return shapes.draw_map, shapes.describe, (run.shapes,)
         case Chart.ACCURACY:
             return accuracy.draw_accuracy, accuracy.describe, (accurate(run),)
         case Chart.PHASES:
@@ -215,10 +215,6 @@ def _parts(chart: Chart, run: RecordedRun) -> Parts:
 
 def _describe_against_size(_: Sequence[Comparison]) -> str:
     return "TFLOP/s of each kernel over the size of square matrices."
-
-
-def _describe_shapes(drawn: Sequence[Shape]) -> str:
-    return f"Share of cuBLAS at each M x N x K: {shapes.describe(drawn)}."
 
 
 def source(chart: Chart) -> str:
