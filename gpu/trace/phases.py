@@ -119,11 +119,11 @@ def compare(trace: Trace, base: Trace) -> str:
     same = ""
     if alike:
         listed = " and ".join([", ".join(alike[:-1]), alike[-1]] if alike[1:] else alike)
-        same = f"{_capital(listed)} {'are' if alike[1:] else 'is'} about the same."
+        same = f"{capitalized(listed)} {'are' if alike[1:] else 'is'} about the same."
     if differing is None:
         return same or "No phase is in both."
     one, other = differing.phase, differing.base
-    name = _capital(DOING.get(one.name, one.name))
+    name = capitalized(DOING.get(one.name, one.name))
     is_same_work = math.isclose(
         one.cycles * differing.base_cycles, other.cycles * differing.cycles, rel_tol=1e-6
     )
@@ -151,5 +151,6 @@ def _is_notable(pair: PhasePair) -> bool:
     return max(pair.phase.share, pair.base.share) >= NOTABLE
 
 
-def _capital(text: str) -> str:
+def capitalized(text: str) -> str:
+    """A text that begins with a capital letter."""
     return text[:1].upper() + text[1:]

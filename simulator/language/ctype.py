@@ -185,7 +185,7 @@ class Struct:
         """Whether it is a union, or has one within it."""
         return self.is_union or any(
             isinstance(inner, Struct) and inner.overlaps
-            for inner in (_innermost(field.ctype) for field in self.fields)
+            for inner in (innermost(field.ctype) for field in self.fields)
         )
 
     @property
@@ -280,7 +280,8 @@ def _overlap(left: Field, right: Field) -> bool:
     ) and right.offset < left.offset + size_of(left.ctype)
 
 
-def _innermost(ctype: CType) -> CType:
+def innermost(ctype: CType) -> CType:
+    """The type of a variable, or of an array's elements."""
     return ctype.innermost if isinstance(ctype, ArrayOf) else ctype
 
 

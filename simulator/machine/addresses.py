@@ -67,12 +67,7 @@ class Addresses:
     def _within(self, base: Expression, shift: int) -> AddressClosure:
         """The address of what begins `shift` bytes after an lvalue's start."""
         whole = self.address(base)
-
-        def part(group: Group, mask: Mask) -> Address:
-            address = whole(group, mask)
-            return Address(address.buffer, address.lane_offsets, address.base + shift)
-
-        return part
+        return lambda group, mask: whole(group, mask).moved(shift)
 
     def advance(self, origin: Closure, index: Expression, size: int) -> AddressClosure:
         """The closure of an address moved by `index` elements of `size` bytes; back if size < 0."""

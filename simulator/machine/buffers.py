@@ -91,6 +91,10 @@ class Address:
         """Bytes from the array's start: one number, or [lanes]."""
         return self.base if self.lane_offsets is None else add_offsets(self.lane_offsets, self.base)
 
+    def moved(self, count: int) -> Address:
+        """The pointer that is a number of bytes further on, in all lanes."""
+        return Address(self.buffer, self.lane_offsets, self.base + count)
+
     @property
     def is_far(self) -> bool:
         """Whether it may be too far from its array for 64-bit arithmetic."""

@@ -28,11 +28,6 @@ def count_steps(run: Run) -> Run:
     return counting
 
 
-def _clock(call: Call, compiler: ExpressionCompiler) -> Closure:
-    """The number of steps that each thread has executed."""
-    return lambda group, mask: group.steps
-
-
 def _sleep(call: Call, compiler: ExpressionCompiler) -> Closure:
     """Takes no time, as CUDA allows: a sleep is between none and twice what is asked for."""
     duration = compiler.compile(call.arguments[0])
@@ -44,4 +39,8 @@ def _sleep(call: Call, compiler: ExpressionCompiler) -> Closure:
     return sleep
 
 
-CLOCK_CALLS: Mapping[str, CompileCall] = {**dict.fromkeys(CLOCKS, _clock), SLEEP: _sleep}
+CLOCK_CALLS: Mapping[str, CompileCall] = {
+    # The number of steps that each thread has executed.
+    **dict.fromkeys(CLOCKS, lambda call, compiler: lambda group, mask: group.steps),
+    SLEEP: _sleep,
+}

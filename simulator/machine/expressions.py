@@ -503,7 +503,7 @@ def _next_value(expression: tree.Increment) -> Callable[[Any], Any]:
     match expression.ctype:
         case Pointer(target=target):
             shift = expression.delta * size_of(target)
-            return lambda old: Address(old.buffer, old.lane_offsets, old.base + shift)
+            return lambda old: old.moved(shift)
         case Scalar(dtype=dtype):
             one = dtype.type(1)
             function = operation("+" if expression.delta > 0 else "-", expression.ctype)

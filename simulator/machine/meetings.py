@@ -91,7 +91,7 @@ def meeting_call(statement: Statement) -> Call | None:
 def arrival_at(call: Call, compiler: ExpressionCompiler) -> Run:
     """What lanes yield that arrive at a warp function."""
     masks = WarpMasks(call, compiler)
-    named, *others = [compiler.compile(a) for a in call.arguments] or [_all_lanes]
+    named, *others = [compiler.compile(a) for a in call.arguments] or [lambda group, mask: FULL]
     is_shuffle = call.function in SHUFFLES
     variable = register_of(call.arguments[1]) if is_shuffle else None
 
@@ -111,11 +111,6 @@ def arrival_at(call: Call, compiler: ExpressionCompiler) -> Run:
         return Meeting([Arrived(call, lanes, names, operands, masks.report)])
 
     return arrive
-
-
-def _all_lanes(group: Group, mask: Mask) -> Any:
-    """The mask of a __syncwarp() without one."""
-    return FULL
 
 
 def run_to_meetings(

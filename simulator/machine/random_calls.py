@@ -7,7 +7,7 @@ What is read and written of a state, and when, is as in cuRAND's own source: sin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -56,12 +56,12 @@ class StateMemory:
     def load(self, state: State, mask: Mask, name: str) -> Any:
         """A number of each state, one or [lanes]."""
         offset, operand, _ = self._fields[name]
-        return self._memory.load(state.group, mask, _behind(state.address, offset), operand)
+        return self._memory.load(state.group, mask, state.address.moved(offset), operand)
 
     def store(self, state: State, mask: Mask, name: str, value: Any) -> None:
         """Write a number of each state, one or [lanes]."""
         offset, _, operand = self._fields[name]
-        self._memory.store(state.group, mask, _behind(state.address, offset), operand, value)
+        self._memory.store(state.group, mask, state.address.moved(offset), operand, value)
 
 
 class State:
@@ -88,37 +88,11 @@ class State:
             self._memory.store(self, self.mask, name, np.asarray(value)[()])
 
 
-def _behind(address: Address, offset: int) -> Address:
-    return Address(address.buffer, address.lane_offsets, address.base + offset)
-
-
-class Generator(Protocol):
-    """What a kind of generator does with its states."""
-
-    def seed(self, state: State, seed: Any) -> None:
-        """Begin with a seed, uint64."""
-
-    def skip(self, state: State, count: Any) -> None:
-        """Go on by a number of words, uint64."""
-
-    def skip_sequences(self, state: State, count: Any) -> None:
-        """Go on by a number of sequences, uint64."""
-
-    def word(self, state: State) -> Any:
-        """The next word."""
-
-    def words(self, state: State) -> tuple[Any, ...]:
-        """Four words for two doubles."""
-
-    def uniform_double(self, state: State) -> Any:
-        """The next double of curand_uniform_double."""
-
-
 class Xorwow:
     """XORWOW: a counter and five words."""
 
     def seed(self, state: State, seed: Any) -> None:
-        """Begin with a seed."""
+        """Begin with a seed, uint64."""
         state.write(XORWOW, random_numbers.seed_xorwow(seed))
 
     def skip(self, state: State, count: Any) -> None:
@@ -211,6 +185,7 @@ class Philox:
         return output
 
 
+Generator = Xorwow | Philox
 # By the names of the states' structs.
 GENERATORS: Mapping[str, Generator] = {
     "curandStateXORWOW": Xorwow(),

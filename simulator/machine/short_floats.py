@@ -72,11 +72,6 @@ def _for_both(test: Function) -> Function:
     return holds
 
 
-def _sign_of_infinity(value: Any) -> Any:
-    """-1 or 1 for an infinite value, else 0."""
-    return np.where(np.isinf(value), np.sign(value), 0).astype(np.int32)[()]
-
-
 def _to_single(value: Any) -> Any:
     return np.asarray(value).astype(np.float32)[()]
 
@@ -179,7 +174,8 @@ class _ShortFloat:
             **{f"__hb{test}u2": _for_both(_unordered(test)) for test in TESTS},
             "__hisnan": np.isnan,
             "__hisnan2": componentwise(self.as_number(np.isnan)),
-            "__hisinf": _sign_of_infinity,
+            # -1 or 1
+            "__hisinf": lambda x: np.where(np.isinf(x), np.sign(x), 0).astype(np.int32)[()],
         }
 
     def conversions(self, word: str) -> Mapping[str, Function]:

@@ -8,6 +8,7 @@ floating-point sums have the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -189,32 +190,40 @@ class Shuffle:
         self._masks = WarpMasks(call, compiler)
         self._members = compiler.compile(call.arguments[0])
 
-    def members(self, group: Group, mask: Mask) -> tuple[Array, Array, Array]:
-        """Of each lane its group's lanes, the rank in it, and the lanes that are there."""
+    def members(self, group: Group, mask: Mask) -> Members:
+        """The groups of the lanes at one call."""
         lanes = self._members(group, mask)
         peers = self._masks.peers(group, mask, lanes)
         members = group.spread(lanes)
         there = group.spread(FULL) if peers is None else peers
-        return members, _ranks(group, members), there
+        return Members(group, self._masks, members, _ranks(group, members), count(members), there)
 
-    def read(
-        self, group: Group, values: Array, members: Array, rank: Array, there: Array, wanted: Array
-    ) -> Array:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """Of each lane its group; all arrays are [lanes]."""
+
+    group: Group
+    masks: WarpMasks
+    lanes: Array  # a bit each
+    rank: Array  # in it
+    size: Array
+    there: Array  # the lanes that are there, a bit each
+
+    def read(self, values: Array, rank: Array, wanted: Array) -> Array:
         """The values [lanes] of the members of some ranks, for the lanes that want one.
 
         wanted is bool [lanes]; the others get their own value.
         """
-        source = self.source(group, members, rank, there, wanted)
-        read: Array = take_from(group, values, source)
+        read: Array = take_from(self.group, values, self.source(rank, wanted))
         return read
 
-    def source(
-        self, group: Group, members: Array, rank: Array, there: Array, wanted: Array
-    ) -> Array:
+    def source(self, rank: Array, wanted: Array) -> Array:
         """The lanes, 0 to 31, that `read` reads from: int [lanes]."""
-        source = _lane_of_rank(members, np.where(wanted, rank, 0))
-        source = np.where(wanted & (there != 0), source, group.warp_lanes)
-        return np.where(self._masks.present(group, source), source, group.warp_lanes)
+        own = self.group.warp_lanes
+        source = _lane_of_rank(self.lanes, np.where(wanted, rank, 0))
+        source = np.where(wanted & (self.there != 0), source, own)
+        return np.where(self.masks.present(self.group, source), source, own)
 
 
 def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
@@ -223,18 +232,16 @@ def _shuffle(call: Call, compiler: ExpressionCompiler) -> Closure:
     shuffle, variable = Shuffle(call, compiler), register_of(call.arguments[1])
 
     def read(group: Group, mask: Mask) -> Any:
-        members, rank, there = shuffle.members(group, mask)
+        members = shuffle.members(group, mask)
         by = group.spread(amount(group, mask)).astype(np.int64)
         match call.function:
             case "cg::shfl_up":
-                other = rank - by
+                other = members.rank - by
             case "cg::shfl_down":
-                other = rank + by
+                other = members.rank + by
             case _:
                 other = by
-        size = count(members)
-        wanted = (other >= 0) & (other < size)
-        source = shuffle.source(group, members, other, there, wanted)
+        source = members.source(other, (other >= 0) & (other < members.size))
         values = value(group, lanes_read(group, mask, source, variable))
         return take_from(group, group.spread(values), source)
 
@@ -253,53 +260,35 @@ def _reduce(call: Call, compiler: ExpressionCompiler) -> Closure:
     is_tile = group_type is not None and group_type.kind is GroupKind.TILE
 
     def reduce(group: Group, mask: Mask) -> Any:
-        members, rank, there = shuffle.members(group, mask)
+        members = shuffle.members(group, mask)
         values = group.spread(value(group, mask))
         if values.dtype.kind in "iu" and values.dtype.itemsize <= REDUX_BYTES:
-            return reduce_lanes(group, there, values, f"__reduce_{REDUX[name]}_sync")
-        size = count(members)
-        if is_tile or (size == WARP_SIZE).all():
-            return _butterfly(group, shuffle, operation, values, (members, rank, there), size)
-        scanned = _scan(group, shuffle, operation, values, (members, rank, there), size)
-        everyone = np.ones(group.lanes, np.bool_)
-        return shuffle.read(group, scanned, members, size - 1, there, everyone)
+            return reduce_lanes(group, members.there, values, f"__reduce_{REDUX[name]}_sync")
+        if is_tile or (members.size == WARP_SIZE).all():
+            return _butterfly(members, operation, values)
+        scanned = _scan(members, operation, values)
+        return members.read(scanned, members.size - 1, np.ones(group.lanes, np.bool_))
 
     return reduce
 
 
-def _butterfly(
-    group: Group,
-    shuffle: Shuffle,
-    operation: Callable[[Any, Any], Any],
-    values: Array,
-    lanes: tuple[Array, Array, Array],
-    size: Array,
-) -> Array:
+def _butterfly(members: Members, operation: Callable[[Any, Any], Any], values: Array) -> Array:
     """Each lane joins with the lane whose rank differs in one bit, from the highest bit down."""
-    members, rank, there = lanes
-    distance = int(size[0]) // 2
-    wanted = there != 0
+    distance = int(members.size[0]) // 2
+    wanted = members.there != 0
     while distance:
-        other = shuffle.read(group, values, members, rank ^ distance, there, wanted)
+        other = members.read(values, members.rank ^ distance, wanted)
         values = operation(values, other).astype(values.dtype)
         distance //= 2
     return values
 
 
-def _scan(
-    group: Group,
-    shuffle: Shuffle,
-    operation: Callable[[Any, Any], Any],
-    values: Array,
-    lanes: tuple[Array, Array, Array],
-    size: Array,
-) -> Array:
+def _scan(members: Members, operation: Callable[[Any, Any], Any], values: Array) -> Array:
     """Each lane joins with the lane of half as many ranks before it, then twice as many, …."""
-    members, rank, there = lanes
     distance = 1
-    while distance < int(size.max()):
-        wanted = (rank >= distance) & (there != 0)
-        other = shuffle.read(group, values, members, rank - distance, there, wanted)
+    while distance < int(members.size.max()):
+        wanted = (members.rank >= distance) & (members.there != 0)
+        other = members.read(values, members.rank - distance, wanted)
         values = np.where(wanted, operation(values, other), values).astype(values.dtype)
         distance *= 2
     return values
@@ -312,17 +301,16 @@ def _scan_call(call: Call, compiler: ExpressionCompiler) -> Closure:
     exclusive = call.function.startswith("cg::exclusive")
 
     def scan(group: Group, mask: Mask) -> Any:
-        members, rank, there = lanes = shuffle.members(group, mask)
+        members = shuffle.members(group, mask)
         values = group.spread(value(group, mask))
-        size = count(members)
-        joined = _scan(group, shuffle, _joining(name, call.ctype), values, lanes, size)
+        joined = _scan(members, _joining(name, call.ctype), values)
         if not exclusive:
             return joined
         if name == "plus" and values.dtype.kind in "iu":
             return joined - values
-        wanted = (rank > 0) & (there != 0)
-        before = shuffle.read(group, joined, members, rank - 1, there, wanted)
-        return np.where(rank > 0, before, values.dtype.type(0))
+        is_later = members.rank > 0
+        before = members.read(joined, members.rank - 1, is_later & (members.there != 0))
+        return np.where(is_later, before, values.dtype.type(0))
 
     return scan
 

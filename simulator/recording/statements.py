@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from simulator.language import functions, tree
 from simulator.language.assembly import MATRIX_LOADS, MATRIX_PRODUCTS
-from simulator.language.ctype import ArrayOf, CType, Pointer, Scalar
+from simulator.language.ctype import CType, Pointer, Scalar, innermost
 from simulator.language.visit import (
     expressions_of,
     expressions_within,
@@ -141,7 +141,7 @@ def address_variables(kernel: tree.Kernel) -> frozenset[tree.Variable]:
     for statement in walk(kernel.body):
         variable = target(statement)
         if variable is not None:
-            if isinstance(_element(variable.ctype), Pointer):
+            if isinstance(innermost(variable.ctype), Pointer):
                 found.add(variable)
             read = sources.setdefault(variable, set())
             for expression in expressions_of(statement):
@@ -181,13 +181,8 @@ def _variables(expression: tree.Expression) -> Iterator[tree.Variable]:
 
 
 def _may_be_address(ctype: CType) -> bool:
-    element = _element(ctype)
+    element = innermost(ctype)
     return isinstance(element, Pointer) or (isinstance(element, Scalar) and not element.is_float)
-
-
-def _element(ctype: CType) -> CType:
-    """The type of a variable, or of an array's elements."""
-    return ctype.innermost if isinstance(ctype, ArrayOf) else ctype
 
 
 def _root(expression: tree.Expression) -> tree.Variable | None:
@@ -218,8 +213,7 @@ def _terms(expression: tree.Expression) -> Iterator[tree.Expression]:
 
 
 def _has_product(expression: tree.Expression) -> bool:
-    return any(_is_product(inner) for inner in subexpressions(expression))
-
-
-def _is_product(expression: tree.Expression) -> bool:
-    return isinstance(expression, tree.Binary) and expression.operator == "*"
+    return any(
+        isinstance(inner, tree.Binary) and inner.operator == "*"
+        for inner in subexpressions(expression)
+    )

@@ -128,10 +128,11 @@ class _PartBuilder:
                 yield self._variable(expression, formatter.lvalue(lvalue), value)
             case tree.Load(lvalue=lvalue):
                 yield from self._build_accesses_of(lvalue)
-            case tree.Assign():
-                yield from self._build_assignment(expression)
-            case tree.Increment():
-                yield from self._build_increment(expression)
+            case tree.Assign(lvalue=lvalue) | tree.Increment(lvalue=lvalue):
+                is_stored = self._is_stored(lvalue)
+                yield from self._build_accesses_of(lvalue)  # of memory the old value
+                if not is_stored:
+                    yield self._build_new_value(expression)
             case _:
                 yield from self._build_accesses_of(expression)
                 text = self._source(expression.span)
@@ -146,14 +147,23 @@ class _PartBuilder:
         summary = join_stages(text, format_number(value))
         return Part(PartKind.VARIABLE, expression.span, text, value, summary)
 
-    def _build_assignment(self, expression: tree.Assign) -> Iterator[Part]:
-        """The old value if it is read from memory, then the new value."""
+    def _build_new_value(self, expression: tree.Assign | tree.Increment) -> Part:
+        """What an assignment, ++ or -- gives a register."""
+        value = self.formatter.value(expression)
+        if isinstance(expression, tree.Assign):
+            summary = self._assignment(expression, value)
+        else:
+            target = self.formatter.lvalue(expression.lvalue)
+            after = self.step.registers.get(target)
+            value = value if after is None else after[self.thread]
+            sign = "+" if expression.delta > 0 else MINUS
+            old = self.formatter.old(expression.lvalue)
+            summary = f"{target} = {old} {sign} 1 = {format_number(value)}"
+        return Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
+
+    def _assignment(self, expression: tree.Assign, value: Any) -> str:
+        """Its summary: what is written, the numbers of an operation, and the new value."""
         formatter, lvalue = self.formatter, expression.lvalue
-        is_stored = self._is_stored(lvalue)
-        yield from self._build_accesses_of(lvalue)
-        if is_stored:
-            return
-        value = formatter.value(expression)
         numbers = ""
         if expression.operator:
             operand = formatter.numeric(expression.value)
@@ -162,23 +172,7 @@ class _PartBuilder:
                 operand = f"({operand})"
             numbers = f"{formatter.old(lvalue)} {sign_of(expression.operator)} {operand}"
         summary = join_stages(formatter.lvalue(lvalue), numbers, format_number(value))
-        if expression.operator:
-            summary += self._rounding(expression)
-        yield Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
-
-    def _build_increment(self, expression: tree.Increment) -> Iterator[Part]:
-        """The old value if it is read from memory, then the new value."""
-        formatter, lvalue = self.formatter, expression.lvalue
-        is_stored = self._is_stored(lvalue)
-        yield from self._build_accesses_of(lvalue)
-        if is_stored:
-            return
-        target = formatter.lvalue(lvalue)
-        after = self.step.registers.get(target)
-        value = formatter.value(expression) if after is None else after[self.thread]
-        sign = "+" if expression.delta > 0 else MINUS
-        summary = f"{target} = {formatter.old(lvalue)} {sign} 1 = {format_number(value)}"
-        yield Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
+        return summary + self._rounding(expression) if expression.operator else summary
 
     def _rounding(self, expression: tree.Expression) -> str:
         """A note if a product and its sum are rounded once, as nvcc contracts them."""

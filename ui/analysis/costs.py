@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator import Recording, Step
-from simulator.language.ctype import Array, Scalar
+from simulator.language.ctype import Array
 from simulator.language.fragments import parse_fragment
 from simulator.language.tree import Barrier, Binary, Expression, MemorySpace, Statement
 from simulator.language.visit import expressions_of, is_copy, subexpressions
@@ -17,6 +17,7 @@ from simulator.machine.observer import AccessKind
 from simulator.observers.counters import add_up_cost
 from simulator.observers.transactions import BANK_BYTES, LINE_BYTES, SECTOR_BYTES, instructions
 from simulator.recording.recording import StepAccess
+from simulator.sentences.line_values import is_float
 from ui.analysis.products import multiplication
 
 
@@ -63,7 +64,7 @@ def floating_products(statement: Statement) -> list[Expression]:
         expression
         for root in expressions_of(statement)
         for expression in subexpressions(root)
-        if isinstance(expression, Binary) and expression.operator == "*" and _is_float(expression)
+        if isinstance(expression, Binary) and expression.operator == "*" and is_float(expression)
     ]
 
 
@@ -85,10 +86,6 @@ def _products_of_tiles(step: Step) -> int:
     if fragment is None:
         return 0
     return int(_by_warp(step.active).any(axis=1).sum()) * math.prod(fragment.shape)
-
-
-def _is_float(expression: Expression) -> bool:
-    return isinstance(expression.ctype, Scalar) and expression.ctype.is_float
 
 
 def _cost(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from simulator import Recording, Step
+from simulator import Recording
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.recording.navigation import positions
 
@@ -36,7 +36,8 @@ def next_access(
     After the last such step comes the first. Only reads count where is_read is set. None if no
     thread of the block accesses the cell of this array so.
     """
-    for candidate in _rotated(recording.steps, step + 1):
+    steps = recording.steps
+    for candidate in (*steps[step + 1 :], *steps[: step + 1]):
         for access in candidate.accesses:
             if (is_read and access.kind is not AccessKind.LOAD) or access.name != name:
                 continue
@@ -75,8 +76,3 @@ def _places(recording: Recording) -> Iterator[Place]:
         place = (step.line, step.kind, tuple(iteration for _, iteration in position))
         yield *place, counts[place]
         counts[place] += 1
-
-
-def _rotated(steps: tuple[Step, ...], first: int) -> tuple[Step, ...]:
-    """The steps from `first` on, then those before it."""
-    return (*steps[first:], *steps[:first])

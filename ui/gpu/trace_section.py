@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -17,7 +16,7 @@ from gpu.cuda.device import Device
 from gpu.predicted_counters import NotPredictedError
 from gpu.recorded import recordings
 from gpu.shapes.plan import Table
-from gpu.trace.phases import compare
+from gpu.trace.phases import capitalized, compare
 from gpu.trace.recorded import RecordedTraces, traces_of_one_gpu_first
 from gpu.trace.trace import Level, Trace
 from simulator.catalogue import catalogue, whole_catalogue
@@ -82,7 +81,10 @@ def draw_recorded_traces() -> None:
             ]
         found = [run.find(trace.kernel, size) for trace in traces if trace.size == size]
         chosen = tuple(trace for trace in found if trace is not None)
-        known = _known(chosen, partial(_unpack, run), run.device, "traced")
+        known = _known(
+            chosen, lambda one: run.find(one.kernel, one.size, one.level) or one, run.device,
+            "traced",
+        )  # fmt: skip
         show_traces(known, (first, second), _source(run, size))
 
 
@@ -93,11 +95,6 @@ def _source(run: RecordedTraces, size: tuple[int, int, int]) -> str:
         f"{size_name(size)}, driver {device.driver or device.driver_cuda}. Written by `python -m "
         "gpu record`; no figure was entered by hand."
     )
-
-
-def _unpack(run: RecordedTraces, trace: Trace) -> Trace:
-    """A trace of the recording with its blocks."""
-    return run.find(trace.kernel, trace.size, trace.level) or trace
 
 
 def _of_catalogue(traces: Sequence[Trace]) -> tuple[Trace, ...]:
@@ -149,7 +146,7 @@ def show_traces(found: Traced, columns: Sequence[DeltaGenerator], source: str = 
         pair = _choose_pair(found, columns)
         with st.container(key=f"{found.key}_sentence"):
             names = [variant_phrase(trace.kernel) for trace in pair]
-            st.markdown(f"**{_capital(names[0])} compared with {names[1]}.** {compare(*pair)}")
+            st.markdown(f"**{capitalized(names[0])} compared with {names[1]}.** {compare(*pair)}")
     sampled = [found.whole(trace) for trace in pair or found.traces]
     measured = [
         traced_phases.explain_measuring(found.traces),
@@ -314,7 +311,3 @@ def _counted(found: Traced, trace: Trace) -> CountedLaunch:
 
 def _plot(figure: Any, key: str, alt: str) -> None:
     st.plotly_chart(figure, key=key, config=CHART_CONFIG, alt=alt)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

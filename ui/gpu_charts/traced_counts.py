@@ -13,7 +13,7 @@ from gpu.candidate import choose
 from gpu.comparison import Comparison
 from gpu.predicted_counters import Lines, global_sectors, shared_wavefronts
 from gpu.trace.counts import is_near, load_share
-from gpu.trace.phases import PhasePair, lifetime_cycles, multiply_adds, pair_phases
+from gpu.trace.phases import PhasePair, capitalized, lifetime_cycles, multiply_adds, pair_phases
 from gpu.trace.trace import Kind, Trace, TracedPhase
 from simulator.launch import WARP_SIZE
 from ui.drawing.palette import REFERENCE_COLOUR
@@ -193,7 +193,7 @@ def explain(found: Sequence[ComparedPhase], one: CountedLaunch, base: CountedLau
     Reasons are drawn from what was counted and measured; where these give none, it says so.
     """
     return [
-        f"**{_name(phase)[:1].upper()}{_name(phase)[1:]}**: {_ratio(phase.counted)} counted, "
+        f"**{capitalized(_name(phase))}**: {_ratio(phase.counted)} counted, "
         f"{_ratio(phase.clocked)} by the clock. {_why(phase, one, base)}"
         for phase in found
         if phase.counted is not None

@@ -25,7 +25,7 @@ from ui.analysis.scene_model import (
 from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import Shape, Trace, labels, number, outline, words
 from ui.drawing.hit import Hit
-from ui.drawing.motions import Box, Motion, fly
+from ui.drawing.motions import Box, Motion, Place, fly
 from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
@@ -300,11 +300,7 @@ class ProductStage(StagePanel):
 
     def motions(self, step: Step) -> list[Motion]:
         """Both factors of the focused thread, on their way into its sum."""
-        if not self._has_focus(step):
-            return []
-        left, top, sums = map(
-            Window.focused, (self._left, self._top, self._sums), self._contents(step)
-        )
+        left, top, sums = self._focused(step)
         return [*fly(left, sums), *fly(top, sums)]
 
     @property
@@ -330,11 +326,7 @@ class ProductStage(StagePanel):
 
     def focused_factors(self, step: Step) -> list[tuple[Box, Box]]:
         """Where the focused thread's factors are, each with the sum that it goes into."""
-        if not self._has_focus(step):
-            return []
-        left, top, sums = map(
-            Window.focused, (self._left, self._top, self._sums), self._contents(step)
-        )
+        left, top, sums = self._focused(step)
         return [(place.box, total.box) for place in (*left, *top) for total in sums]
 
     def cell_box(self, step: Step, array: ArrayName, cell: int) -> Box | None:
@@ -384,6 +376,13 @@ class ProductStage(StagePanel):
         """Of which z the threads are, in a block that has a depth."""
         block = self._model.recording.launch.block
         return f", z = {unravel(self._model.thread, block)[2]}" if block[2] > 1 else ""
+
+    def _focused(self, step: Step) -> list[list[Place]]:
+        """The focused thread's cells in each window; none where it adds no product."""
+        if not self._has_focus(step):
+            return [[], [], []]
+        windows = self._left, self._top, self._sums
+        return list(map(Window.focused, windows, self._contents(step)))
 
     def _has_focus(self, step: Step) -> bool:
         """Whether the focused thread adds a product of the board at a step."""

@@ -16,6 +16,7 @@ from compiler.iteration import iterations
 from compiler.occupancy import CardOccupancy, card_occupancy
 from compiler.terminal import heading, loop_sentences, occupancy_sentence
 from compiler.toolchain import ToolchainError, find_toolchain
+from gpu.trace.phases import capitalized
 from simulator import Kernel, SourceError, compile_kernel
 from simulator.verdict.launches import build_without_arrays
 from ui.jobs.job_progress import say
@@ -105,7 +106,7 @@ def find_compiled(view: View, architecture: str) -> Compiled:
     except (SourceError, ToolchainError) as error:
         return Compiled(str(error))
     found = card_occupancy(code, launched.threads, launched.dynamic_bytes)
-    loops = [_capitalized(one) for one in loop_sentences(iterations(code))]
+    loops = [capitalized(one) for one in loop_sentences(iterations(code))]
     return Compiled(
         "", line_rows(code, changes(code, kernel), kernel.text),
         tuple(f"{one}." for one in (heading(code), occupancy_sentence(found), *loops)), found,
@@ -204,7 +205,3 @@ def _has_compiler() -> bool:
     except ToolchainError:
         return False
     return True
-
-
-def _capitalized(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Protocol
 
 import anyio.to_thread
 from streamlit import runtime
+from streamlit.runtime.session_manager import SessionManager
 
 from ui.jobs.process_memory import give_back
 from ui.serving.start import open_files
@@ -23,35 +23,6 @@ DESCRIPTORS = 3  # of a session: its event loop's
 OTHERS = 160  # descriptors of the app itself, and of sessions that are open
 
 
-class Session(Protocol):
-    """A session of Streamlit's."""
-
-    @property
-    def id(self) -> str:
-        """Its name."""
-
-
-class SessionInfo(Protocol):
-    """What Streamlit knows of a session."""
-
-    @property
-    def session(self) -> Session:
-        """The session."""
-
-
-class Sessions(Protocol):
-    """What Streamlit's runtime does with sessions."""
-
-    def list_sessions(self) -> Sequence[SessionInfo]:
-        """Those that are open, and those that have ended and may be resumed."""
-
-    def is_active_session(self, session_id: str) -> bool:
-        """Whether a session is open."""
-
-    def close_session(self, session_id: str) -> None:
-        """End a session for good, with its event loop."""
-
-
 class EndedSessions:
     """Closes sessions that have ended, before their descriptors are missing.
 
@@ -59,7 +30,7 @@ class EndedSessions:
     descriptors have run out no session opens, so none ends, and nothing is ever freed.
     """
 
-    def __init__(self, sessions: Sessions, most: int) -> None:
+    def __init__(self, sessions: SessionManager, most: int) -> None:
         self._sessions = sessions
         self._most = most
         self._since: dict[str, float] = {}  # when a session was first seen ended; the oldest first

@@ -182,8 +182,11 @@ def _changed(
     return changed if changed != text else None
 
 
-def _pad_tile(text: str) -> str | None:
-    return _changed(text, TILE_OF_B, lambda match: f"{match[1]}[{match[2]} + 1];")
+def _replacer(
+    pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]
+) -> Callable[[str], str | None]:
+    """Return an edit that replaces each match outside comments."""
+    return lambda text: _changed(text, pattern, new)
 
 
 def _transpose_tile(text: str) -> str | None:
@@ -194,16 +197,6 @@ def _transpose_tile(text: str) -> str | None:
         return None
     text = _replace_matches(text, ROW_OF_B, lambda _: "Bs[tx][ty]")
     return _replace_matches(text, COLUMN_OF_B, lambda _: "Bs[tx][k]")
-
-
-def _pad_more(text: str) -> str | None:
-    return _changed(text, PADDED_TILE, lambda match: f"{match[1]}2];")
-
-
-def _wait_after_each_product(text: str) -> str | None:
-    return _changed(
-        text, INNER_PRODUCT, lambda match: f"{match[1]}{{ {match[2]} __syncthreads(); }}"
-    )
 
 
 def _load_and_store_beyond_edges(text: str) -> str | None:
@@ -219,21 +212,11 @@ def _load_and_store_beyond_edges(text: str) -> str | None:
     return _replace_matches(text, LOAD_OF_TILE, lambda match: f"{match[1]}{match[3]};")
 
 
-def _leave_cells_beyond_edges(text: str) -> str | None:
-    return _changed(text, LOAD_OF_TILE, lambda match: f"if ({match[2]}) {match[1]}{match[3]};")
-
-
 def _swap_threads(text: str) -> str | None:
     """Exchange x and y of a block that is a square."""
     if not re.search(r"\bBs\[(\w+)\]\[\1(?: \+ \d)?\];", blank_comments(text)):
         return None
     return _changed(text, THREADS, lambda match: f"{match[1]}y{match[2]}x;")
-
-
-def _load_twice(text: str) -> str | None:
-    return _changed(
-        text, STORE_OF_TILE, lambda match: f"{match[1]}for (int twice = 0; twice < 2; ++twice) "
-    )
 
 
 def _make_tiles_volatile(text: str) -> str | None:
@@ -282,7 +265,9 @@ SWITCHES = (
         "Threads wait neither until the next tiles are filled nor until the last ones have "
         "been read.", is_fault=True,
     )),
-    Switch(_wait_after_each_product, Edit(
+    Switch(_replacer(
+        INNER_PRODUCT, lambda found: f"{found[1]}{{ {found[2]} __syncthreads(); }}"
+    ), Edit(
         "inner-barrier", "A barrier after each product",
         "The sums stay right, but the threads wait for one another TILE + 2 times a tile "
         "instead of twice.",
@@ -292,7 +277,7 @@ SWITCHES = (
         "Where tiles do not divide the sizes, threads beyond an edge still load and store: "
         "they touch the next row, or memory that is not part of a matrix.", is_fault=True,
     )),
-    Switch(_leave_cells_beyond_edges, Edit(
+    Switch(_replacer(LOAD_OF_TILE, lambda found: f"if ({found[2]}) {found[1]}{found[3]};"), Edit(
         "zero-fill", "No zero fill",
         "Cells of a tile beyond an edge keep what they held: no value yet, or a value of "
         "the previous tile, whose products are then added to the sums.", is_fault=True,
@@ -302,17 +287,19 @@ SWITCHES = (
         "A warp's threads then follow a column instead of a row: their accesses to global "
         "memory no longer coalesce, and those to shared memory fall into few banks.",
     )),
-    Switch(_load_twice, Edit(
+    Switch(_replacer(
+        STORE_OF_TILE, lambda found: f"{found[1]}for (int twice = 0; twice < 2; ++twice) "
+    ), Edit(
         "load-twice", "Load each tile twice",
         "The sums stay the same, but every tile is fetched from global memory twice: a block "
         "makes twice as many loads as it needs.",
     )),
-    Switch(_pad_tile, Edit(
+    Switch(_replacer(TILE_OF_B, lambda found: f"{found[1]}[{found[2]} + 1];"), Edit(
         "pad", "Pad the tile of B",
         "One unused element at the end of each row of Bs shifts the rows against one another, "
         "so that a column of Bs lies in different banks.",
     )),
-    Switch(_pad_more, Edit(
+    Switch(_replacer(PADDED_TILE, lambda found: f"{found[1]}2];"), Edit(
         "pad-more", "One more column of padding",
         "The rows of Bs are then an even number of words apart, and a column lies in every "
         "second bank: with TILE 32 a warp's reads of a column have 2-way conflicts.",
