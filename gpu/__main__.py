@@ -89,14 +89,12 @@ def _parser() -> argparse.ArgumentParser:
         required=True, metavar="status|compare|bits|limits|shapes|scale|trace|record"
     )
     status = commands.add_parser("status", help="which GPU is here, or what is missing")
-    status.add_argument("--json", action="store_true", help="print one JSON object")
     status.set_defaults(run=_status)
 
     compare = commands.add_parser(
         "compare", help="verify kernels, and compare their times with cuBLAS"
     )
     _add_size(compare, (4096, 4096, 4096))
-    compare.add_argument("--json", action="store_true", help="print one JSON object")
     compare.set_defaults(run=_compare)
 
     bits = commands.add_parser("bits", help="compare C with the simulator's, bit for bit")
@@ -104,7 +102,6 @@ def _parser() -> argparse.ArgumentParser:
     bits.set_defaults(run=_bits)
 
     limits = commands.add_parser("limits", help="measure ceilings and latencies of this GPU")
-    limits.add_argument("--json", action="store_true", help="print one JSON object")
     limits.set_defaults(run=_limits)
 
     shapes = commands.add_parser(
@@ -122,6 +119,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--gpu", type=int, default=0, metavar="NUMBER", help="which one, as status lists them"
         )
+    for command in (status, compare, limits, shapes, scale, trace):
+        command.add_argument("--json", action="store_true", help="print one JSON object")
     for command in (compare, bits, limits, shapes, scale, trace, record):
         command.add_argument(
             "--limit", type=_seconds, default=300.0, help="seconds that a job may take"
@@ -160,7 +159,6 @@ def _add_record(commands: Any) -> argparse.ArgumentParser:
 
 
 def _add_shapes_options(shapes: argparse.ArgumentParser) -> None:
-    shapes.add_argument("--json", action="store_true", help="print one JSON object")
     shapes.add_argument(
         "--few",
         action="store_true",
@@ -175,7 +173,6 @@ def _add_scale_options(scale: argparse.ArgumentParser) -> None:
         "--gpus", default="", metavar="1,2,4",
         help="how many; default: 1, 2, 4 and so on, up to all GPUs of the host",
     )  # fmt: skip
-    scale.add_argument("--json", action="store_true", help="print one JSON object")
     scale.add_argument(
         "--record", nargs="?", type=Path, const=scale_recorded.FOLDER, metavar="FOLDER",
         help="keep the figures there, or where the GPU page reads them",
@@ -199,7 +196,6 @@ def _add_trace(commands: Any) -> argparse.ArgumentParser:
         "--level", type=Level, choices=tuple(Level), default=Level.PHASES,
         help="between which statements to read the clock; default: phases",
     )  # fmt: skip
-    trace.add_argument("--json", action="store_true", help="print one JSON object")
     trace.add_argument("--perfetto", type=Path, metavar="FILE", help="write Chrome's trace format")
     trace.add_argument(
         "--diff", action="store_true", help="print the reads that the code gets, and run nothing"

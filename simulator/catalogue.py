@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -48,18 +48,18 @@ class Entry:
     rows: int | str  # of C that one block computes
     columns: int | str  # of C that one block computes
     defines: Mapping[str, tuple[int, ...]]  # macros: the values to choose from, the source's first
-    rung: int = 0  # its position on the ladder, from 1; 0 for a kernel that is not on it
-    element: str = "float32"  # the NumPy dtype of C, and of A and B unless `operands` is one
-    operands: str = ""  # the NumPy dtype of A and B where it is not C's
-    precision: str = "float32"  # what operands are rounded to as they are multiplied; "tf32"
-    shared: int | str = 0  # bytes of dynamic shared memory
-    pieces: int | str = 1  # of K, each with a block of its own: the grid's z
-    few: Literal["", "rows", "columns"] = ""  # of which the C that it is meant for has few
-    repeats: int | str = 1  # k after which a block does the same again, in a kernel without tiles
-    speed: tuple[Mapping[str, int], ...] = ({},)  # settings to measure on a GPU
-    teaching: tuple[Mapping[str, int], ...] = ({},)  # settings to show on a screen, default first
-    simulated: bool = True  # whether the simulator executes it; the others run on a GPU alone
-    opens: Mapping[str, int] = field(default_factory=lambda: OPENS)  # M, N, K, step, from 1
+    rung: int  # its position on the ladder, from 1; 0 for a kernel that is not on it
+    element: str  # the NumPy dtype of C, and of A and B unless `operands` is one
+    operands: str  # the NumPy dtype of A and B where it is not C's
+    precision: str  # what operands are rounded to as they are multiplied; "tf32"
+    shared: int | str  # bytes of dynamic shared memory
+    pieces: int | str  # of K, each with a block of its own: the grid's z
+    few: Literal["", "rows", "columns"]  # of which the C that it is meant for has few
+    repeats: int | str  # k after which a block does the same again, in a kernel without tiles
+    speed: tuple[Mapping[str, int], ...]  # settings to measure on a GPU
+    teaching: tuple[Mapping[str, int], ...]  # settings to show on a screen, default first
+    simulated: bool  # whether the simulator executes it; the others run on a GPU alone
+    opens: Mapping[str, int]  # M, N, K, step, from 1
 
     def is_meant_for(self, M: int, N: int) -> bool:
         """Whether an M x N product has as few rows or columns as the kernel is meant for."""
@@ -212,26 +212,10 @@ def _read_entry(name: str, table: object, text: str) -> Entry | Broken:
 
 def _entry(name: str, table: _Table) -> Entry:
     defaults = {macro: values[0] for macro, values in table.defines.items()}
-    return Entry(
-        name=name,
-        file=table.file,
-        kernel=table.kernel,
-        title=table.title,
-        teaches=table.teaches,
-        block=table.block,
-        rows=table.rows,
-        columns=table.columns,
-        defines=table.defines,
-        rung=table.rung,
-        element=table.element,
-        operands=table.operands,
-        precision=table.precision or table.element,
-        shared=table.shared,
-        pieces=table.pieces,
-        few=table.few,
-        repeats=table.repeats,
-        speed=tuple(defaults | setting for setting in table.speed),
-        teaching=tuple(defaults | setting for setting in table.teaching),
-        simulated=table.simulated,
-        opens=OPENS | {str(key): value for key, value in table.opens.items()},
-    )
+    fields = msgspec.structs.asdict(table) | {
+        "precision": table.precision or table.element,
+        "speed": tuple(defaults | setting for setting in table.speed),
+        "teaching": tuple(defaults | setting for setting in table.teaching),
+        "opens": OPENS | {str(key): value for key, value in table.opens.items()},
+    }
+    return Entry(name, **fields)

@@ -64,14 +64,17 @@ def _product(
     return Case(name, text, entry.kernel, grid, block, arrays + numbers, form=form)
 
 
-def _line(name: str, body: str, block: int, *arguments: str, grid: int = 3, form: str = "") -> Case:
+def _line(
+    name: str, body: str, block: int, arguments: tuple[str, ...] = FLOATS, grid: int = 3,
+    form: str = "volatile",
+) -> Case:  # fmt: skip
     """A kernel over a line of threads: x is read, y written, n counts the elements used."""
     number = {"f32": "float", "f64": "double", "i32": "int"}[arguments[0][:3]]
     text = (
         f"__global__ void line({number}* x, {number}* y, int n)\n{{\n"
         f"    int t = threadIdx.x;\n    int i = blockIdx.x * blockDim.x + t;\n{body}\n}}\n"
     )
-    return Case(name, text, "line", dim3(grid), dim3(block), arguments, form=form or "volatile")
+    return Case(name, text, "line", dim3(grid), dim3(block), arguments, form=form)
 
 
 def _variants() -> Iterator[Case]:
@@ -81,19 +84,17 @@ def _variants() -> Iterator[Case]:
                 f"copy from {shift}, {block} threads",
                 f"    if (i < n)\n        y[i] = x[i + {shift}];",
                 block,
-                *FLOATS,
             )
     for stride in (2, 3, 8, 33):
-        yield _line(f"stride {stride}", f"    y[i * {stride}] = x[i * {stride}];", 64, *FLOATS)
-    yield _line("every third lane", "    if (t % 3 == 0)\n        y[i] = x[i] + 1;", 96, *FLOATS)
+        yield _line(f"stride {stride}", f"    y[i * {stride}] = x[i * {stride}];", 64)
+    yield _line("every third lane", "    if (t % 3 == 0)\n        y[i] = x[i] + 1;", 96)
     yield _line(
         "two branches",
         "    if (t % 2)\n        y[i] = x[i];\n    else\n        y[i] = x[i + 512];",
         96,
-        *FLOATS,
     )
     doubles = ("f64:4096", "f64:4096", "i32=300")
-    yield _line("double, from 1", "    if (i < n)\n        y[i] = x[i + 1];", 96, *doubles)
+    yield _line("double, from 1", "    if (i < n)\n        y[i] = x[i + 1];", 96, doubles)
     for vector in ("float2", "float4"):
         yield from _vectors(vector)
     whole = ("i32:4096", "i32:4096", "i32=300")
@@ -103,7 +104,7 @@ def _variants() -> Iterator[Case]:
         "    atomicAdd(&s[t % 32], 1);\n    atomicAdd(&y[t % 8], 1);\n    __syncthreads();\n"
         "    if (t < 32)\n        x[t] = s[t];",
         96,
-        *whole,
+        whole,
         form="plain",
         grid=1,
     )
@@ -114,7 +115,6 @@ def _variants() -> Iterator[Case]:
             "    s[1][t / 32][t % 32] = x[i + 256];\n    __syncthreads();\n"
             "    y[i] = s[t % 2][t % 8][t / 8];",
             256,
-            *FLOATS,
         )
     yield _asynchronous()
 
@@ -125,9 +125,7 @@ def _vectors(vector: str) -> Iterator[Case]:
         f"    if (i < n)\n        reinterpret_cast<{vector}*>(y)[i] = "
         f"reinterpret_cast<{vector}*>(x)[i];",
         96,
-        "f32:8192",
-        "f32:8192",
-        "i32=250",
+        ("f32:8192", "f32:8192", "i32=250"),
         form="plain",
     )
     for what, index in (
@@ -144,7 +142,6 @@ def _vectors(vector: str) -> Iterator[Case]:
             f"    s[t] = reinterpret_cast<{vector}*>(x)[i];\n    __syncthreads();\n"
             f"    reinterpret_cast<{vector}*>(y)[i] = s[{index}];",
             128,
-            *FLOATS,
             form="plain",
         )
     yield _line(
@@ -153,7 +150,6 @@ def _vectors(vector: str) -> Iterator[Case]:
         f"        s[t] = reinterpret_cast<{vector}*>(x)[i];\n    __syncthreads();\n"
         f"    if (t % 32 < 10)\n        reinterpret_cast<{vector}*>(y)[i] = s[t ^ 1];",
         128,
-        *FLOATS,
         form="plain",
     )
 
@@ -165,7 +161,7 @@ def _asynchronous() -> Case:
         "    __pipeline_commit();\n    __pipeline_wait_prior(0);\n    __syncthreads();\n"
         "    reinterpret_cast<float4*>(y)[i] = s[127 - t];"
     )
-    return _line("asynchronous copy", body, 128, *FLOATS, form="plain")
+    return _line("asynchronous copy", body, 128, form="plain")
 
 
 # Counters that differ for a reason that lies outside the source: a part of a case's name, the

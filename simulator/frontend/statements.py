@@ -46,25 +46,15 @@ class Statements:
         self._symbols = symbols
         self._mistakes = mistakes
         self._calls = Calls(filename, symbols, self)
-        self._expressions = Expressions(symbols, self._calls.expression, self._member)
-        self._structs = Structs(symbols, self._expressions, self._calls)
-        self._declarations = Declarations(symbols, self._structs)
+        self.expressions = Expressions(symbols, self._calls.expression, self._member)
+        self.structs = Structs(symbols, self.expressions, self._calls)
+        self._declarations = Declarations(symbols, self.structs)
         self._result: Result = None  # what the current function's return assigns
         self._depth = 0
         self._count = 0
 
-    @property
-    def expressions(self) -> Expressions:
-        """Lowers the kernel's expressions."""
-        return self._expressions
-
-    @property
-    def structs(self) -> Structs:
-        """Lowers the kernel's expressions of struct type."""
-        return self._structs
-
     def _member(self, cursor: Any, span: Span) -> Place:
-        return self._structs.member(cursor, span)
+        return self.structs.member(cursor, span)
 
     def body(self, cursor: Any, result: Result) -> tree.Sequence:
         """A function's body; its return statements assign `result`.
@@ -144,17 +134,17 @@ class Statements:
             ) is not None:
                 return barrier
             case CursorKind.CALL_EXPR if cursor.spelling in BYTE_FUNCTIONS:
-                return lower_byte_function(cursor, span, self._expressions)
+                return lower_byte_function(cursor, span, self.expressions)
             case CursorKind.CALL_EXPR if self._calls.definition(cursor) is not None:
                 return self._call(cursor, span)
             case CursorKind.CXX_FOR_RANGE_STMT:
                 return self._range_for(children, span)
             case kind if kind.is_expression() and is_struct(cursor.type):
-                return hoist(self._structs.statement(cursor, span))
+                return hoist(self.structs.statement(cursor, span))
             case kind if kind.is_expression():
-                return hoist(tree.Evaluate(span, as_sum(self._expressions.value(cursor))))
+                return hoist(tree.Evaluate(span, as_sum(self.expressions.value(cursor))))
             case CursorKind.ASM_STMT:
-                return lower_assembly(cursor, span, self._expressions)
+                return lower_assembly(cursor, span, self.expressions)
             case kind:
                 raise SourceError(unsupported_kind(kind.name), span)
 
@@ -201,7 +191,7 @@ class Statements:
         """A condition, after the variable that it declares and the calls in which threads wait."""
         declared = [] if variable is None else [self._declaration(variable)]
         with self._mistakes.noted():
-            value = self._expressions.value(cursor)
+            value = self.expressions.value(cursor)
             before, condition = hoist_calls(convert(value, ctype.BOOL, value.span))
             return declared + before, condition
         return declared, zero(ctype.BOOL, span_of(cursor))
@@ -248,7 +238,7 @@ class Statements:
         before, test = ([], None) if condition is None else self._condition(condition, variable)
         advanced = None
         with self._mistakes.noted():
-            advanced = None if advance is None else self._expressions.value(advance)
+            advanced = None if advance is None else self.expressions.value(advance)
         return tree.Loop(
             span,
             start,
@@ -266,7 +256,7 @@ class Statements:
             raise SourceError(
                 "A range-based for loop takes an array here; for others, count with an index.", span
             )
-        lowered = self._expressions.expression(given)
+        lowered = self.expressions.expression(given)
         if not isinstance(lowered.ctype, ArrayOf):
             raise SourceError(
                 "A range-based for loop takes an array here; for others, count with an index.", span
@@ -306,7 +296,7 @@ class Statements:
                 labels.append((_label(inner), len(body)))
                 inner = list(inner.get_children())[-1]
             body.append(self._statement(inner))
-        before, value = hoist_calls(self._expressions.value(selector))
+        before, value = hoist_calls(self.expressions.value(selector))
         return _in_scope([*start, *before], tree.Switch(span, value, tuple(labels), tuple(body)))
 
     def _return(self, children: list[Any], span: Span) -> tree.Statement:
@@ -315,23 +305,23 @@ class Statements:
             return tree.Return(span)
         if self._result is None:
             return tree.Sequence(
-                span, (tree.Evaluate(span, self._expressions.value(children[0])), tree.Return(span))
+                span, (tree.Evaluate(span, self.expressions.value(children[0])), tree.Return(span))
             )
         result = self._result
         if isinstance(result, Record):
             return tree.Sequence(
-                span, (*self._structs.initialize(result, children[0]), tree.Return(span))
+                span, (*self.structs.initialize(result, children[0]), tree.Return(span))
             )
         if isinstance(result, Reference):
             is_record = is_struct(children[0].type)
             place: Place = (
-                self._structs.record(children[0])
+                self.structs.record(children[0])
                 if is_record
-                else self._expressions.lvalue(children[0])
+                else self.expressions.lvalue(children[0])
             )
             return tree.Sequence(span, (*result.give(place, span), tree.Return(span)))
         lvalue = tree.Name(result.ctype, span, result)
-        value = convert(self._expressions.value(children[0]), result.ctype, span)
+        value = convert(self.expressions.value(children[0]), result.ctype, span)
         assign = tree.Evaluate(
             span, tree.Assign(result.ctype, span, lvalue, "", value, result.ctype)
         )

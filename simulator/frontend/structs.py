@@ -68,14 +68,9 @@ class Structs:
 
     def __init__(self, symbols: SymbolTable, expressions: Expressions, calls: StructCalls) -> None:
         self._symbols = symbols
-        self._expressions = expressions
+        self.expressions = expressions
         self._calls = calls
         self._copied = 0  # numbers in all structs and arrays that are copied
-
-    @property
-    def expressions(self) -> Expressions:
-        """Lowers what is no struct."""
-        return self._expressions
 
     # Where a struct is -----------------------------------------------------------------------
 
@@ -95,7 +90,7 @@ class Structs:
                 symbol = self._symbols.find(cursor.referenced)
                 if isinstance(symbol, Record):
                     return symbol
-                return in_memory(self._expressions.lvalue(cursor))
+                return in_memory(self.expressions.lvalue(cursor))
             case CursorKind.MEMBER_REF_EXPR:
                 return as_record(self.member(cursor, span))
             case CursorKind.UNARY_OPERATOR if is_this(_peel(_only_expression(cursor))):
@@ -118,14 +113,14 @@ class Structs:
             case CursorKind.BINARY_OPERATOR if cursor.spelling == ",":
                 first, second = cursor.get_children()
                 record = self.record(second)
-                before = tree.Evaluate(span, self._expressions.value(first))
+                before = tree.Evaluate(span, self.expressions.value(first))
                 return replace(record, setup=(before, *record.setup))
             case CursorKind.CALL_EXPR | CursorKind.INIT_LIST_EXPR | CursorKind.CONDITIONAL_OPERATOR:
                 return self.temporary(cursor, span, struct)
             case kind if kind in CASTS or kind == CursorKind.COMPOUND_LITERAL_EXPR:
                 return self.temporary(cursor, span, struct)
             case _:
-                lvalue = self._expressions.lvalue(cursor)
+                lvalue = self.expressions.lvalue(cursor)
                 return in_memory(lvalue)
 
     def this(self, span: Span) -> Record:
@@ -142,7 +137,7 @@ class Structs:
             return self.this(span)
         if is_struct(children[0].type):
             return self.record(children[0])
-        pointer = self._expressions.value(children[0])
+        pointer = self.expressions.value(children[0])
         if not isinstance(pointer.ctype, Pointer):
             raise SourceError(f"The member '{cursor.spelling}' is not supported.", span)
         pointee = children[0].type.get_canonical().get_pointee()
@@ -196,7 +191,7 @@ class Structs:
                 case ArrayOf():
                     return initializers.fill(self, target, cursor)
                 case _:
-                    return initializers.assign_value(self._expressions, target, cursor)
+                    return initializers.assign_value(self.expressions, target, cursor)
         cursor = _peel(cursor)
         match cursor.kind:
             case CursorKind.INIT_LIST_EXPR:
@@ -205,7 +200,7 @@ class Structs:
                 return self.initialize(target, _only_expression(cursor))
             case CursorKind.CONDITIONAL_OPERATOR:
                 test, yes, no = cursor.get_children()
-                condition = convert(self._expressions.value(test), ctype.BOOL, span)
+                condition = convert(self.expressions.value(test), ctype.BOOL, span)
                 sides = [
                     tree.Sequence(span, tuple(self.initialize(target, side))) for side in (yes, no)
                 ]

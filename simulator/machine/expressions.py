@@ -43,11 +43,11 @@ class Evaluator:
         """frame_slots numbers the kernel's variables, compile_function compiles its functions."""
         self._compile_function = compile_function
         self._contractions = contractions
-        self._observers = observers
+        self.observers = observers
         self._on_evaluation = callbacks(observers, "on_evaluation")
         self._addresses = Addresses(self, splits_indices=not self._on_evaluation)
         self._registers = Registers(frame_slots, observers, self)
-        self._memory = Memory(observers)
+        self.memory = Memory(observers)
         self._copies: set[tree.Expression] = set()  # loads of variables that may be without a value
         self._results: set[tree.Variable] = set()  # variables that functions return
         # Of loads from memory that were compiled: their address, and what they access.
@@ -55,27 +55,12 @@ class Evaluator:
         self._ahead: dict[
             tree.Load, int
         ] = {}  # loads made ahead: where Group.ahead has their value
-        self._pointers = PointerMemory(self._memory)
+        self.pointers = PointerMemory(self.memory)
         self.memo_slots = 0  # used so far
-
-    @property
-    def memory(self) -> Memory:
-        """Loads and stores."""
-        return self._memory
-
-    @property
-    def pointers(self) -> PointerMemory:
-        """Loads and stores of pointers."""
-        return self._pointers
-
-    @property
-    def observers(self) -> Sequence[Observer]:
-        """Whom calls notify of what they do."""
-        return self._observers
 
     def memory_of(self, ctype: CType) -> Memory | PointerMemory:
         """What loads and stores values of a type."""
-        return self._pointers if isinstance(ctype, Pointer) else self._memory
+        return self.pointers if isinstance(ctype, Pointer) else self.memory
 
     def memo_slot(self) -> int:
         """A fresh index into Group.memo."""
@@ -241,7 +226,7 @@ class Evaluator:
 
         def store_copy(group: Group, mask: Mask) -> Any:
             value, unset = new_value(group, mask), unset_copies(group, mask)
-            self._memory.store(group, mask, address(group, mask), operand, value, unset)
+            self.memory.store(group, mask, address(group, mask), operand, value, unset)
             return value
 
         return store_copy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from simulator.language.files import file_at, files_of, with_file_names
@@ -74,17 +75,9 @@ def hazard_as_json(hazard: Hazard, text: str) -> dict[str, Any]:
 
 def witness_as_json(witness: Witness) -> dict[str, Any]:
     """The "witness" of a hazard."""
-    return {
-        "order": witness.order,
-        "against": witness.against,
-        "thread": witness.thread,
-        "read": witness.read,
-        "read_against": witness.read_against,
-        "output": witness.output,
-        "value": witness.value,
-        "value_against": witness.value_against,
-        "said": witness.sentence,
-    }
+    found = asdict(witness)
+    found["said"] = found.pop("sentence")
+    return found
 
 
 def report_as_text(kernel: Kernel, report: Report) -> str:

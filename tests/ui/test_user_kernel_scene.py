@@ -60,7 +60,7 @@ def arrays_panel(drawn: Drawing[Any]) -> ArraysPanel:
     """The lecture's panel of arrays."""
     sheet = drawn.sheet
     assert isinstance(sheet, LectureSheet)
-    stages = [panel._panel for panel in sheet.panels if isinstance(panel, OnStage)]
+    stages = [panel.panel for panel in sheet.panels if isinstance(panel, OnStage)]
     return next(panel for panel in stages if isinstance(panel, ArraysPanel))
 
 
@@ -269,7 +269,7 @@ def test_a_click_focuses_a_thread_of_any_plane() -> None:
     look = Look(stage=Stage.THREADS)
     drawn = load_drawing(View(user_kernel=USER_KERNELS["three loops"]), look)
     assert isinstance(drawn.sheet, LectureSheet)
-    stages = [panel._panel for panel in drawn.sheet.panels if isinstance(panel, OnStage)]
+    stages = [panel.panel for panel in drawn.sheet.panels if isinstance(panel, OnStage)]
     threads = next(panel for panel in stages if isinstance(panel, ThreadsStage))
     x, y = threads.rows.cells.centres()[19]  # of 4 x 3 x 2 threads, in one row
     assert follow_click(View(user_kernel=USER_KERNELS["three loops"]), look, x, y).thread_index == (

@@ -78,51 +78,46 @@ class OnStage:
         self, stages: Stages, kinds: tuple[Stage, ...], panel: StagePanel,
         is_left_out: Callable[[Step], bool] = lambda _: False,
     ) -> None:  # fmt: skip
-        self._stages, self._kinds, self._panel = stages, kinds, panel
+        self._stages, self._kinds, self.panel = stages, kinds, panel
         self._is_left_out = is_left_out
         self._empty: tuple[list[Trace], list[Shape]] | None = None
 
-    @property
-    def panel(self) -> StagePanel:
-        """The stage itself."""
-        return self._panel
-
     def static(self) -> list[Trace]:
         """Nothing."""
-        return self._panel.static()
+        return self.panel.static()
 
     def changing(self, step: Step) -> list[Trace]:
         """The stage's texts, or empty ones."""
-        return self._panel.changing(step) if self.is_shown(step) else self._emptied(step)[0]
+        return self.panel.changing(step) if self.is_shown(step) else self._emptied(step)[0]
 
     def shapes(self, step: Step) -> list[Shape]:
         """The stage's shapes, or empty ones."""
-        return self._panel.shapes(step) if self.is_shown(step) else self._emptied(step)[1]
+        return self.panel.shapes(step) if self.is_shown(step) else self._emptied(step)[1]
 
     def windows(self, step: Step) -> Windows:
         """The stage's windows, if it is shown."""
-        return self._panel.windows(step) if self.is_shown(step) else ()
+        return self.panel.windows(step) if self.is_shown(step) else ()
 
     def hit(self, step: Step, x: float, y: float) -> Hit | None:
         """What is under a point, if the stage is shown."""
-        return self._panel.hit(step, x, y) if self.is_shown(step) else None
+        return self.panel.hit(step, x, y) if self.is_shown(step) else None
 
     def motions(self, step: Step) -> list[Motion]:
         """What moves on the stage, if it is shown."""
-        return self._panel.motions(step) if self.is_shown(step) else []
+        return self.panel.motions(step) if self.is_shown(step) else []
 
     def is_shown(self, step: Step) -> bool:
         """Whether the stage is the one of a step."""
         is_of_kind = self._stages.of(step) in self._kinds
-        return is_of_kind and self._panel.matches(step) and not self._is_left_out(step)
+        return is_of_kind and self.panel.matches(step) and not self._is_left_out(step)
 
     def _emptied(self, step: Step) -> tuple[list[Trace], list[Shape]]:
         """The same traces and shapes with nothing in them; any step has as many."""
         if self._empty is None:
             self._empty = (
                 [trace | {"text": [SPACE] * len(trace["text"])}
-                 for trace in self._panel.changing(step)],
-                [shape | {"path": "M0,0Z"} for shape in self._panel.shapes(step)],
+                 for trace in self.panel.changing(step)],
+                [shape | {"path": "M0,0Z"} for shape in self.panel.shapes(step)],
             )  # fmt: skip
         return self._empty
 

@@ -57,7 +57,7 @@ class Lecture:
 
     def panels(self, kind: type[Panel]) -> Iterator[Panel]:
         for panel in self.sheet.panels:
-            inner = panel._panel if isinstance(panel, OnStage) else panel
+            inner = panel.panel if isinstance(panel, OnStage) else panel
             if isinstance(inner, kind):
                 yield inner
 
@@ -75,7 +75,7 @@ class Lecture:
             step,
             [
                 panel for panel in self.sheet.panels
-                if isinstance(panel._panel if isinstance(panel, OnStage) else panel, kind)
+                if isinstance(panel.panel if isinstance(panel, OnStage) else panel, kind)
             ],
         )  # fmt: skip
 
