@@ -125,15 +125,13 @@ def loop_sentences(found: Sequence[Iteration]) -> list[str]:
 
     The compiler may make several loops of one, such as an unrolled one and one for the rest.
     """
-    places = [_place(one) for one in found]
+    places = [
+        f"lines {one.lines[0]} to {one.lines[-1]}" if one.lines else "no line" for one in found
+    ]
     return [
         f"{'another ' if place in places[:number] else ''}loop of {place}: {_takes(one)}"
         for number, (place, one) in enumerate(zip(places, found, strict=True))
     ]
-
-
-def _place(one: Iteration) -> str:
-    return f"lines {one.lines[0]} to {one.lines[-1]}" if one.lines else "no line"
 
 
 def _takes(one: Iteration) -> str:

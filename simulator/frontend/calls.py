@@ -95,7 +95,7 @@ class Calls:
         self._filename = filename
         self._symbols = symbols
         self._statements = statements
-        self._groups = GroupCalls(statements)
+        self._groups = GroupCalls(lambda: statements.expressions)
         self._running: list[int] = []  # hashes of the functions being inlined, outermost first
 
     def expression(self, cursor: Any, span: Span) -> tree.Expression:

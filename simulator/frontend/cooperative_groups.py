@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from clang.cindex import CursorKind
 
@@ -55,20 +55,11 @@ class _GroupCall:
     span: Span
 
 
-class ExpressionLowering(Protocol):
-    """What lowers the arguments of calls."""
-
-    @property
-    def expressions(self) -> Expressions:
-        """Lowers expressions."""
-        ...
-
-
 class GroupCalls:
     """Lowers the calls of one kernel that cooperative groups declare."""
 
-    def __init__(self, statements: ExpressionLowering) -> None:
-        self._statements = statements
+    def __init__(self, expressions: Callable[[], Expressions]) -> None:
+        self._expressions = expressions  # what lowers them, which is made after this
 
     def declares(self, cursor: Any) -> bool:
         """Whether a call is of a function, method or constructor of cooperative groups."""
@@ -114,7 +105,7 @@ class GroupCalls:
         return result if isinstance(target, ctype.Void) else convert(result, target, span)
 
     def _value(self, cursor: Any) -> Expression:
-        return self._statements.expressions.value(cursor)
+        return self._expressions().value(cursor)
 
     def _group(self, cursor: Any, span: Span) -> tuple[Expression | None, ThreadGroup]:
         """The group that a call is made of, and what its type says; without a value for G::f()."""
@@ -135,7 +126,7 @@ class GroupCalls:
 
     def _assign(self, cursor: Any, span: Span) -> Expression:
         children = list(cursor.get_children())
-        lvalue = self._statements.expressions.lvalue(children[0])
+        lvalue = self._expressions().lvalue(children[0])
         value = self._value(children[-1])
         if lvalue.ctype != value.ctype:
             raise SourceError(

@@ -95,7 +95,7 @@ def _aggregate(
     statements: list[list[Statement]] = []
     places = list(_elements(target))
     fields = list(clang_type.get_fields()) if isinstance(target, Record) else []
-    is_flat = len(fields) == len(places) and not any(map(_is_nameless, fields))
+    is_flat = len(fields) == len(places) and not any(field.is_anonymous() for field in fields)
     if isinstance(target, Record) and not is_flat:
         raise SourceError(
             "Give the members of a derived class, or of a struct within it that has no name, one "
@@ -125,10 +125,6 @@ def _aggregate(
         default = lowering.default_member(place, fields[number], span) if fields else []
         statements.append(default or clear(place, span))
     return [statement for group in statements for statement in group]
-
-
-def _is_nameless(field: Any) -> bool:
-    return bool(field.is_anonymous())
 
 
 def _braced(lowering: Initialize, place: Place, value: Any) -> list[Statement]:

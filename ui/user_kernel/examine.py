@@ -51,7 +51,8 @@ def examine(text: str, wanted: str) -> Examined:
         kernel = compile_once(text, name)
     except SourceError as error:
         return replace(examined, problems=find_problems(text, error))
-    return replace(examined, parameters=_parameters(kernel), compiles=True)
+    parameters = tuple(Parameter(one.name, str(one.ctype)) for one in kernel.parameters)
+    return replace(examined, parameters=parameters, compiles=True)
 
 
 def suggest_form(text: str, kernel: str) -> LaunchForm:
@@ -67,7 +68,3 @@ def compile_once(text: str, kernel: str) -> Kernel:
     """
     check_may_write()
     return result_cache().get_or_compute((text, kernel), compile_kernel, text, kernel or None)
-
-
-def _parameters(kernel: Kernel) -> tuple[Parameter, ...]:
-    return tuple(Parameter(one.name, str(one.ctype)) for one in kernel.parameters)
