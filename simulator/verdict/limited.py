@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from simulator.language.tree import COMPARISONS, Binary, Builtin, Kernel, Load, Loop, Name
-from simulator.language.visit import (
-    expressions_of,
-    expressions_within,
-    read_variable,
-    subexpressions,
-    walk,
-)
+from simulator.language.tree import Kernel
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.sentences import verdicts
 from simulator.verdict.form import LaunchForm
+from simulator.verdict.guards import has_guard
 from simulator.verdict.parameters import axes_used, vector_length
 from simulator.verdict.places import lines_of_accesses
 from simulator.verdict.repair import rounded_down
@@ -72,39 +66,6 @@ def _only_drops(failed: Sequence[SizeCheck], hazards: Sequence[FoundHazard]) -> 
     return all(one.wrong is None for one in failed) and all(
         one.hazard.kind is HazardKind.OUT_OF_BOUNDS for one in hazards
     )
-
-
-def has_guard(kernel: Kernel, form: LaunchForm) -> bool:
-    """Whether a kernel compares something with a size, other than a loop's counter.
-
-    A counter that starts with the same number in all threads keeps none of them from an access.
-    """
-    sizes = {what for _, what in form.roles}
-    statements = list(walk(kernel.body))
-    counters = {one.variable for one in statements if isinstance(one, Loop) and _starts_alike(one)}
-    return any(
-        isinstance(one, Binary) and one.operator in COMPARISONS and _names(one) & sizes
-        and counters.isdisjoint({read_variable(one.left), read_variable(one.right)})
-        for statement in statements
-        for root in expressions_of(statement)
-        if not (isinstance(statement, Loop) and root is statement.condition)
-        for one in subexpressions(root)
-    )  # fmt: skip
-
-
-def _starts_alike(loop: Loop) -> bool:
-    """Whether a loop's counter starts with the same number in all threads."""
-    return loop.variable is not None and loop.start is not None and not any(
-        isinstance(one, Load | Builtin) for one in expressions_within(loop.start)
-    )  # fmt: skip
-
-
-def _names(expression: Binary) -> set[str]:
-    return {
-        one.lvalue.variable.name
-        for one in subexpressions(expression)
-        if isinstance(one, Load) and isinstance(one.lvalue, Name)
-    }
 
 
 def _lines_to_guard(hazards: Sequence[FoundHazard]) -> list[int]:

@@ -557,3 +557,39 @@ def test_a_missing_barrier_comes_before_guards_for_the_edges() -> None:
     assert form.grid[0] == form.grid[1] == "(width + T - 1) / T"
     verdict = judge(UserKernel(WHOLE_TILES, kernel.name, form), kernel)
     assert verdict.next_step.startswith("Put a __syncthreads() between lines 8 and 10.")
+
+
+TWO_BUFFERS = """#define T 4
+__global__ void multiply(const float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float As[2][T][T], Bs[2][T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+    float sum = 0;
+    As[0][y][x] = A[row * K + x];
+    Bs[0][y][x] = B[y * N + col];
+    __syncthreads();
+    for (int t = 0; t < K / T; ++t) {
+        int now = t % 2;
+        if (t + 1 < K / T) {
+            As[1 - now][y][x] = A[row * K + (t + 1) * T + x];
+            Bs[1 - now][y][x] = B[((t + 1) * T + y) * N + col];
+        }
+        for (int k = 0; k < T; ++k)
+            sum += As[now][y][k] * Bs[now][k][x];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("barrier", "state", "start"),
+    [
+        ("        __syncthreads();\n", State.LIMITED, "Right where 4 divides M, N and K."),
+        ("", State.HAZARD, "Put a __syncthreads() between lines 12 and 16."),
+    ],
+)
+@pytest.mark.usefixtures("_no_repairs")
+def test_two_buffers_of_whole_tiles(barrier: str, state: State, start: str) -> None:
+    verdict = judged(TWO_BUFFERS.replace("        __syncthreads();\n", barrier))
+    assert verdict.state is state, verdict.next_step
+    assert verdict.next_step.startswith(start)
