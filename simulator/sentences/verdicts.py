@@ -295,6 +295,14 @@ def put_barrier(first: int, second: int, within_warp: bool) -> str:
     return f"Put a {barrier} between the two accesses on line {first}"
 
 
+def wait_for_copy(copies: int, accesses: int) -> str:
+    """What to do about an access to what is still copied, by the lines of both."""
+    return (
+        f"Wait for the copy of line {copies} before line {accesses}, with __pipeline_wait_prior() "
+        "and then a __syncthreads()"
+    )
+
+
 def hazard(advice: str, message: str, found: Mapping[str, int]) -> str:
     """What to do about a hazard, and at which size it shows, if it has one."""
     return f"{advice}. {seen_at(f'{message[0].upper()}{message[1:]}', found)}"

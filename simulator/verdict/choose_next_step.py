@@ -64,7 +64,10 @@ def _hazard(found: FoundHazard) -> str:
     if hazard.kind in RACES and example.other_block != example.block:
         advice = verdicts.SEPARATE_BLOCKS
     if hazard.kind in RACES and hazard.space is MemorySpace.SHARED:
-        advice = verdicts.put_barrier(hazard.lines[0], hazard.lines[-1], example.within_warp)
+        first, second = hazard.lines[0], hazard.lines[-1]
+        advice = verdicts.put_barrier(first, second, example.within_warp)
+        if example.during_copy:
+            advice = verdicts.wait_for_copy(first, second)
     is_one_store = hazard.kind is HazardKind.WRITE_AFTER_WRITE and len(set(hazard.lines)) == 1
     if is_one_store and example.other_block == example.block and not example.iterations:
         advice = verdicts.ONE_WRITER  # no barrier can come between the threads of one statement

@@ -593,3 +593,18 @@ def test_two_buffers_of_whole_tiles(barrier: str, state: State, start: str) -> N
     verdict = judged(TWO_BUFFERS.replace("        __syncthreads();\n", barrier))
     assert verdict.state is state, verdict.next_step
     assert verdict.next_step.startswith(start)
+
+
+def test_a_copy_that_is_read_too_soon_is_to_be_waited_for() -> None:
+    verdict = judged("""__global__ void turn(float* x, const float* y) {
+        __shared__ float s[64];
+        int i = threadIdx.x;
+        __pipeline_memcpy_async(&s[i], &y[i], 4);
+        __pipeline_commit();
+        __syncthreads();
+        x[i] = s[63 - i];
+    }""")
+    assert verdict.next_step.startswith(
+        "Wait for the copy of line 4 before line 7, with __pipeline_wait_prior() and then a "
+        "__syncthreads()."
+    )

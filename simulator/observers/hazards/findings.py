@@ -33,6 +33,7 @@ class Example:
     cell: tuple[int, ...] | None  # an index for each dimension, row first; None outside the array
     iterations: tuple[int, ...]  # of each loop around the access, from 0, outermost first
     within_warp: bool = False  # a race of two threads of one warp, of several in their block
+    during_copy: bool = False  # a race with an asynchronous copy that is not yet waited for
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,14 +61,17 @@ class RaceReports:
         position = accesses.position
         iterations = position[1::2] if position else loop_iterations(access.group)
         within_warp = launch.warps > 1 and bool(same_warp[first])
-        example = Example(block, thread, other_block, other, index, iterations, within_warp)
+        during_copy = not access_is_first and bool(np.any(accesses.copied & races))
+        example = Example(
+            block, thread, other_block, other, index, iterations, within_warp, during_copy
+        )
         name = name_cell(access.buffer, index)
         between = hazards.OF_BLOCKS
         if other_block == block:
             between = hazards.of_threads(within_warp)
         if access.kind is AccessKind.ATOMIC and accesses.shadow.atomic[cell]:
             between = hazards.OF_BLOCK_ATOMICS
-        elif not access_is_first and np.any(accesses.copied & races):
+        elif during_copy:
             between = hazards.OF_COPY
         places = (block, thread), (other_block, other)
         message = hazards.race(kinds, lines, name, places, launch, access_is_first, between)
