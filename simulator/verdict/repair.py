@@ -34,6 +34,7 @@ from simulator.size_expression import rounded_up
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import build_without_arrays, known_values
 from simulator.verdict.overflow import first_too_large, is_int, text_at
+from simulator.verdict.parameters import vector_length
 
 SECONDS = 5.0  # of a processor, for all changes together
 MOST = 60  # changes that are tried
@@ -114,9 +115,17 @@ def first_that_mends(changes: Iterator[Repair], mends: Callable[[Repair], bool])
 
 
 def rounded_down(kernel: tree.Kernel, form: LaunchForm) -> list[tuple[int, str]]:
-    """The quotients of sizes that a kernel rounds down, by line and text."""
-    found = (fix.span for one in _Text(kernel, form).rounded_up() for fix in one.fixes)
-    return [(span.line, text_at(kernel, span)) for span in found]
+    """The quotients of sizes that a kernel rounds down, by line and text.
+
+    K / 4 vectors of four in a row are not one: rounded up, they would pass the row's end.
+    """
+    text, length = _Text(kernel, form), vector_length(kernel)
+    return [
+        (one.span.line, text_at(kernel, one.span))
+        for one in text.quotients()
+        if not isinstance(divisor := strip_casts(one.right), tree.Literal)
+        or divisor.value != length
+    ]
 
 
 class _Text:
@@ -251,13 +260,18 @@ class _Text:
 
     def rounded_up(self) -> Iterator[Repair]:
         """A quotient of a size that is rounded up."""
-        for one in self._binaries("/"):
+        for one in self.quotients():
             left, right = self._text(one.left.span), self._text(one.right.span)
-            if left in self._sizes and right:
-                change = rounded_up(left, right)
-                yield Repair(
-                    *changes.round_up(change, left, right, one.span.line), (Fix(one.span, change),)
-                )
+            change = rounded_up(left, right)
+            yield Repair(
+                *changes.round_up(change, left, right, one.span.line), (Fix(one.span, change),)
+            )
+
+    def quotients(self) -> Iterator[tree.Binary]:
+        """Sizes that are divided."""
+        for one in self._binaries("/"):
+            if self._text(one.left.span) in self._sizes and self._text(one.right.span):
+                yield one
 
     def compared(self) -> Iterator[Repair]:
         """Another size, or another comparison, in a guard."""

@@ -17,7 +17,7 @@ from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberAr
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.launches import build_launch
-from simulator.verdict.repair import repairs
+from simulator.verdict.repair import repairs, rounded_down
 from simulator.verdict.runs import Runs
 from simulator.verdict.sizes import Trial, trials
 from simulator.verdict.tasks import PRODUCT, TASKS, Task
@@ -593,6 +593,16 @@ def test_two_buffers_of_whole_tiles(barrier: str, state: State, start: str) -> N
     verdict = judged(TWO_BUFFERS.replace("        __syncthreads();\n", barrier))
     assert verdict.state is state, verdict.next_step
     assert verdict.next_step.startswith(start)
+
+
+def test_the_vectors_of_a_row_are_not_rounded_up() -> None:
+    kernel = compile_kernel("""__global__ void sums(const float4* A, float* C, int K) {
+        int vectors = K / 4;
+        for (int t = 0; t < K / 8; ++t)
+            C[threadIdx.x] += A[threadIdx.x * vectors + t].x;
+    }""")
+    form = LaunchForm(("1",) * 3, ("1",) * 3, "0", ())
+    assert rounded_down(kernel, form) == [(3, "K / 8")]
 
 
 def test_a_copy_that_is_read_too_soon_is_to_be_waited_for() -> None:
