@@ -48,10 +48,16 @@ def round_up_warps(change: str, line: int) -> Words:
     )
 
 
-def write_guard(change: str, was: str, line: int) -> Words:
-    """Another size, or another comparison, in a guard."""
+def write_guard(change: str, was: str, line: int, *, is_same_size: bool) -> Words:
+    """Another size, or another comparison, in a guard.
+
+    >>> write_guard("i < n", "i <= n", 3, is_same_size=True)[1]
+    'The present guard is off by one.'
+    """
     return f"Write `{change}` instead of `{was}` on line {line}.", (
-        "The present guard checks another edge."
+        "The present guard is off by one."
+        if is_same_size
+        else "The present guard checks another edge."
     )
 
 

@@ -175,11 +175,12 @@ def absent_block(line: int, block: Dim3, launch: Launch) -> str:
 
 def ended_threads(barrier: Barrier, block: Dim3, launch: Launch, ended: int) -> str:
     """A note on a barrier that `ended` of a block's threads do not reach: they end without it."""
+    pronoun = "it" if ended == 1 else "them"
     return (
         f"line {barrier.span.line}: {ended} of the {launch.threads} threads of block "
-        f"{format_index(block, launch.grid)} end{'s' * (ended == 1)} without this "
-        f"{barrier.function}(). A GPU does not wait for {'it' if ended == 1 else 'them'}, but CUDA "
-        "requires that all threads reach a barrier or none."
+        f"{format_index(block, launch.grid)} end{'s' * (ended == 1)} without reaching this "
+        f"{barrier.function}(). A GPU does not wait for {pronoun}, but CUDA requires that all "
+        "threads reach a barrier or none."
     )
 
 
@@ -229,9 +230,9 @@ def witness(order: str, against: str, differences: Sequence[str], is_one_chain: 
     said = ORDERS.get(order, order)
     if order.startswith(Schedule.RANDOM):
         said = f"the warps in random order (seed {order.rpartition(' ')[2]})"
-    end = "" if against == Schedule.LOCKSTEP else ", which it has in the opposite order"
+    other = "" if against == Schedule.LOCKSTEP else " rather than the other way round"
     link = ", and " if is_one_chain else "; among the results, "
-    return f"With {said}, {link.join(differences)}{end}."
+    return f"With {said}{other}, {link.join(differences)}."
 
 
 def _thread(line: int, block: Dim3, thread: Dim3, launch: Launch) -> str:

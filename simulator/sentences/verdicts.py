@@ -285,14 +285,25 @@ ONE_WRITER = "Let one thread write this cell, or combine the threads' values wit
 SEPARATE_BLOCKS = "Let the blocks write to another array, or do the next step in a second launch"
 
 
-def put_barrier(first: int, second: int, within_warp: bool) -> str:
-    """What to do about a race in shared memory, by the lines of its accesses."""
+def put_barrier(first: int, second: int, within_warp: bool, in_loop: bool) -> str:
+    """What to do about a race in shared memory, by the lines of its accesses.
+
+    in_loop: whether a loop may come back to the line, where both are on one.
+
+    >>> put_barrier(7, 7, False, False)
+    'Put a __syncthreads() between the read and the write on line 7'
+    """
     barrier = barrier_between(within_warp)
     if first > second:
         return f"Put a {barrier} after line {first}, before line {second} comes again"
     if first != second:
         return f"Put a {barrier} between lines {first} and {second}"
-    return f"Put a {barrier} between the two accesses on line {first}"
+    if in_loop:
+        return (
+            f"Put a {barrier} between the two accesses on line {first}: at the end of the loop's "
+            "body, or between the line's read and its write"
+        )
+    return f"Put a {barrier} between the read and the write on line {first}"
 
 
 def wait_for_copy(copies: int, accesses: int) -> str:

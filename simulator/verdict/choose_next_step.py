@@ -65,7 +65,7 @@ def _hazard(found: FoundHazard) -> str:
         advice = verdicts.SEPARATE_BLOCKS
     if hazard.kind in RACES and hazard.space is MemorySpace.SHARED:
         first, second = hazard.lines[0], hazard.lines[-1]
-        advice = verdicts.put_barrier(first, second, example.within_warp)
+        advice = verdicts.put_barrier(first, second, example.within_warp, bool(example.iterations))
         if example.during_copy:
             advice = verdicts.wait_for_copy(first, second)
     is_one_store = hazard.kind is HazardKind.WRITE_AFTER_WRITE and len(set(hazard.lines)) == 1

@@ -284,11 +284,11 @@ class _Text:
                 if size in (left, right):
                     continue
                 sides = (left, size) if right in self._sizes else (size, right)
-                yield self._guard(one, was, f"{sides[0]} {one.operator} {sides[1]}")
-            yield self._guard(one, was, f"{left} {COMPARISONS[one.operator]} {right}")
+                yield self._guard(one, was, f"{sides[0]} {one.operator} {sides[1]}", False)
+            yield self._guard(one, was, f"{left} {COMPARISONS[one.operator]} {right}", True)
 
-    def _guard(self, one: tree.Binary, was: str, change: str) -> Repair:
-        words = changes.write_guard(change, was, one.span.line)
+    def _guard(self, one: tree.Binary, was: str, change: str, is_same_size: bool) -> Repair:
+        words = changes.write_guard(change, was, one.span.line, is_same_size=is_same_size)
         return Repair(*words, (Fix(one.span, change),), is_of_guard=True)
 
     def sizes(self) -> Iterator[Repair]:

@@ -136,7 +136,7 @@ def test_a_vote_that_some_threads_skip_is_a_divergent_barrier() -> None:
 
 def test_ended_threads_are_noted() -> None:
     [note] = run("if (i >= 50) return; x[g] = __syncthreads_or(i == 3);").notes
-    assert "end without this __syncthreads_or(). " in note
+    assert "end without reaching this __syncthreads_or(). " in note
 
 
 REFUSED = {

@@ -28,8 +28,8 @@ OUTPUT = other_result("C[0][3]", -2.5, 7.0)
          "With the warps in random order (seed 3), C[0][3] becomes -2.5 instead of 7."),
         ("block (1, 0) before block (0, 0)", "block (0, 0) before block (1, 0)",
          [other_result("x[0]", "nan", 1234567.0)],
-         "With block (1, 0) before block (0, 0), x[0] becomes nan instead of 1.23457e+06, which "
-         "it has in the opposite order."),
+         "With block (1, 0) before block (0, 0) rather than the other way round, x[0] becomes nan "
+         "instead of 1.23457e+06."),
     ],
 )  # fmt: skip
 def test_a_witness_in_a_sentence(

@@ -124,7 +124,9 @@ def test_a_barrier_does_not_wait_for_ended_threads(n: int) -> None:
     report = run(BODY_AFTER_RETURN.format(n=n), block=96)
     assert not report.hazards
     [note] = report.notes
-    assert note.startswith(f"line 3: {96 - n} of the 96 threads of block (0, 0) end without this")
+    assert note.startswith(
+        f"line 3: {96 - n} of the 96 threads of block (0, 0) end without reaching this"
+    )
 
 
 def test_no_note_where_all_threads_arrive() -> None:
