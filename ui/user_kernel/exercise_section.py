@@ -70,7 +70,8 @@ def headline(result: ExerciseResult) -> str:
         return result.problem
     met = sum(one.met for one in result.results)
     first = next(one for one in result.results if not one.met)
-    return f"{met} of {len(result.results)} requirements are met. {first.sentence}"
+    are = "is" if met == 1 else "are"
+    return f"{met} of {len(result.results)} requirements {are} met. {first.sentence}"
 
 
 def draw_exercise_result(

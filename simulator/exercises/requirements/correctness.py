@@ -37,7 +37,7 @@ class Right(RequirementBase, frozen=True, tag="right"):
                 if not stores:
                     place = " No line stores anything."
                 return Outcome(False, f"At {size_text(run.numbers)}, {run.wrong}{place}", line)
-        return Outcome(True, f"Right at {size_text(*(run.numbers for run in evidence.runs))}.")
+        return Outcome(True, "No element is wrong.")
 
 
 class NoHazards(RequirementBase, frozen=True, tag="no-hazards"):
@@ -53,8 +53,8 @@ class NoHazards(RequirementBase, frozen=True, tag="no-hazards"):
             if run.report.hazards:
                 first = min(run.report.hazards, key=precedence)
                 others = len(run.report.hazards) - 1
-                more = f" There are {others} more." if others > 1 else ""
-                more = " There is one more." if others == 1 else more
+                more = f" There are {others} more hazards." if others > 1 else ""
+                more = " There is one more hazard." if others == 1 else more
                 line = first.lines[0] if first.lines else None
                 return Outcome(False, f"At {size_text(run.numbers)}: {first.message}{more}", line)
         return Outcome(True, f"None at {len(evidence.runs)} sizes.")
