@@ -198,7 +198,9 @@ def _add_trace(commands: Any) -> argparse.ArgumentParser:
     )  # fmt: skip
     trace.add_argument("--perfetto", type=Path, metavar="FILE", help="write Chrome's trace format")
     trace.add_argument(
-        "--diff", action="store_true", help="print the reads that the code gets, and run nothing"
+        "--diff",
+        action="store_true",
+        help="print what reading the clock changes in the code, and run nothing",
     )
     trace.set_defaults(run=_trace)
     return trace

@@ -312,7 +312,7 @@ def test_what_is_predicted_of_the_machine_code_is_what_was_measured() -> None:
     names = ("transposed, TILE 32", "anyshape")
     assert [rows[name][column] for name in names] == [text, "unknown"]
     counted, retried, unknown = counters.explain_builds(shown, count, builds)
-    assert "the hardware counted 100.1%." in counted
+    assert "The hardware counted 100.1% of what" in counted
     assert retried.startswith(RETRIES)
     assert unknown.startswith("Nothing is predicted for the machine code of anyshape")
     assert counters.explain_builds(shown, count, {}) == []

@@ -99,7 +99,7 @@ def test_sizes_and_gpus_are_never_mixed(folder: Path) -> None:
     [
         (PLACES, "A bar is a block, from its start to its end"),
         (WAVES, "counts 1 wave of 264 places, which is 97% full"),
-        (COUNTS, "warps of a multiprocessor want"),
+        (COUNTS, "warps of a multiprocessor ask for"),
         (NUMBERS, ""),
     ],
 )

@@ -189,7 +189,10 @@ def test_counts_and_cycles_stand_side_by_side_with_the_reason() -> None:
     assert "a warp goes on as soon as it has asked for a store" in stores
     assert "merges a thread's loads" in merged
     # 32 warps, 26% of 1,056 wavefronts and 33 of the copy
-    assert "the 32 warps of a multiprocessor want 9,842 in the 10,036 cycles" in merged
+    assert (
+        "in the 10,036 cycles that a tile takes the 32 warps of a multiprocessor ask for" in merged
+    )
+    assert "about as many: 9,842." in merged
     ring = next(one for one in traced_counts.draw_compared(found).data if "simulator" in one.name)
     assert list(ring.x) == [phase.counted for phase in found]
     table = traced_counts.build_table(found, one, base)

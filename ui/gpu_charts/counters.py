@@ -234,8 +234,8 @@ def explain_builds(comparison: Comparison, count: str, builds: Builds) -> list[s
     least, most = f"{min(shares):.1%}", f"{max(shares):.1%}"
     counted = least if least == most else f"{least} to {most}"
     sentences = [
-        "Of what the instructions of the **machine code** predict, in the number and widths that "
-        f"the compiler chose, the hardware counted {counted}."
+        f"The hardware counted {counted} of what the instructions of the **machine code** predict, "
+        "in the number and widths that the compiler chose."
     ]
     if any(one.is_least for _, one in known):
         sentences.append(f"{RETRIES} For stores the prediction is therefore a lower bound.")

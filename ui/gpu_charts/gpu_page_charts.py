@@ -68,7 +68,7 @@ def _roofline_missing(data: ChartData) -> str:
 def _roofline_caption(data: ChartData) -> str:
     return (
         "Horizontal axis: 2·M·N·K operations divided by the bytes of all global sectors, which the "
-        "simulator counts, or the hardware where the simulator does not run the kernel. Threads "
+        "simulator counts or, where it does not run the kernel, the hardware. Threads "
         "ask for these bytes, but caches answer most of the requests, so a kernel may lie above "
         "DRAM's line. "
     ) + (

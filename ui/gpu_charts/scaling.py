@@ -133,7 +133,11 @@ def build_table(scaling: Scaling) -> list[dict[str, str]]:
             "Of ideal": format_percent(run.efficiency),
             "TFLOP/s": f"{run.tflops:.1f}",
             "Moved, GB": "–" if run.bytes_moved is None else f"{run.bytes_moved / 1e9:.2f}",
-            "Bits of one GPU": "–" if run.same_bits is None else "yes" if run.same_bits else "no",
+            "Same bits as one GPU": "–"
+            if run.same_bits is None
+            else "yes"
+            if run.same_bits
+            else "no",
         }
         for run in scaling.runs
     ]

@@ -193,8 +193,8 @@ def explain(found: Sequence[ComparedPhase], one: CountedLaunch, base: CountedLau
     Reasons are drawn from what was counted and measured; where these give none, it says so.
     """
     return [
-        f"**{capitalized(_name(phase))}**: {_ratio(phase.counted)} counted, "
-        f"{_ratio(phase.clocked)} by the clock. {_why(phase, one, base)}"
+        f"**{capitalized(_name(phase))}**: counted {_ratio(phase.counted)} many, "
+        f"by the clock {_ratio(phase.clocked)} long. {_why(phase, one, base)}"
         for phase in found
         if phase.counted is not None
     ]
@@ -220,7 +220,7 @@ def _why(phase: ComparedPhase, one: CountedLaunch, base: CountedLaunch) -> str:
         sentences.append(
             "The compiler merges a thread's loads of neighbouring words: the hardware counted "
             f"{format_percent(share)} of the wavefronts that the source asks for, and "
-            f"{format_percent(base_share)} of those of {variant_phrase(base.trace.kernel)} (at "
+            f"for {variant_phrase(base.trace.kernel)} {format_percent(base_share)} (at "
             f"{size}), so that it counted "
             f"{_times(left)} as many for {variant_phrase(one.trace.kernel)}."
         )
@@ -285,9 +285,9 @@ def _busy(phase: ComparedPhase, one: CountedLaunch) -> list[str]:
         return []
     visits = phase.pair.phase.visits
     return [
-        "The port to shared memory is what limits it: it serves a wavefront a cycle, and the "
-        f"{one.warps_at_once:,} warps of a multiprocessor want {wanted / visits:,.0f} in the "
-        f"{cycles / visits:,.0f} cycles that a tile takes."
+        "The port to shared memory is what limits it: it serves a wavefront a cycle, and in the "
+        f"{cycles / visits:,.0f} cycles that a tile takes the {one.warps_at_once:,} warps of a "
+        f"multiprocessor ask for about as many: {wanted / visits:,.0f}."
     ]
 
 
@@ -331,7 +331,7 @@ def _name(phase: ComparedPhase) -> str:
 
 
 def _ratio(ratio: float | None) -> str:
-    return "just as much" if _times(ratio) == _times(1.0) else f"{_times(ratio)} as much"
+    return "just as" if _times(ratio) == _times(1.0) else f"{_times(ratio)} as"
 
 
 def _times(ratio: float | None) -> str:
