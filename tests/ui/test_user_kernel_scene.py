@@ -383,4 +383,4 @@ def test_the_sentence_warns_of_an_access_to_global_memory_that_nothing_orders() 
         for thread in (0, 3) for drawn in [drawing("a hasty histogram", thread=thread)]
     }  # fmt: skip
     assert any("bins[" in text for text in values_of[0])  # the hazard's own example
-    assert any("no barrier orders its access to bins" in text for text in values_of[3])
+    assert any("no barrier orders the accesses to bins" in text for text in values_of[3])

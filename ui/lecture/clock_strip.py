@@ -149,8 +149,8 @@ class ClockStrip(Panel[Step]):
         share = format_share(phase.share)
         if number not in self._clock.in_tile:
             return (
-                f"Measured: warp {self._warp}, {phase.name}: median {cycles} cycles once a block, "
-                f"mean {share} of its time.",
+                f"Measured: warp {self._warp}, {phase.name}: median {cycles} cycles, once a "
+                f"block; mean {share} of the block's time.",
                 f"{phase.name}: {cycles} cycles, {share}",
             )
         return (

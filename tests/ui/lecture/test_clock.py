@@ -159,7 +159,7 @@ def test_what_a_warp_does_once_leaves_a_tile_its_room() -> None:
     assert seen(shapes[list(Kind).index(Kind.STORE)]) == []
     assert seen(shapes[-1]) == []
     texts = [text for trace in traces for text in trace["text"]]
-    assert any("store: median 3,000 cycles once a block" in text for text in texts)
+    assert any("store: median 3,000 cycles, once a block" in text for text in texts)
 
 
 def test_a_step_of_a_function_is_of_the_phase_of_the_loop_that_calls_it() -> None:

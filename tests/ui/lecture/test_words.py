@@ -39,7 +39,7 @@ def spoken_wordings(lecture: Lecture, step: Step) -> tuple[str, ...]:
         first = int(access.offsets[thread]) // access.element_bytes
         own = set(range(first, first + access.components))
         if own & {int(cell) for cell in lecture.model.unordered[step.number].get(access.name, ())}:
-            warning = f"⚠ no barrier orders its access to {access.name}."
+            warning = f"⚠ no barrier orders the accesses to {access.name}."
             return (*(f"{wording[:-1]}; {warning}" for wording in wordings), warning)
     return wordings
 
@@ -107,7 +107,7 @@ def test_the_sentence_warns_of_an_access_that_no_barrier_orders(thread: int) -> 
     lecture = of_code(UNORDERED, 64, thread)
     [read] = lecture.steps_of("C[i] = s[63 - i]")
     _, *spoken = lines(lecture, read, 0)
-    assert " ".join(spoken).endswith("⚠ no barrier orders its access to s.")
+    assert " ".join(spoken).endswith("⚠ no barrier orders the accesses to s.")
     assert " ".join(spoken) in spoken_wordings(lecture, read)
     _, *spoken = lines(lecture, lecture.steps_of("int i")[0], 0)
     assert "⚠" not in " ".join(spoken)

@@ -124,7 +124,7 @@ class SentencePanel(Panel[Step]):
 
     def _warned(self, wordings: tuple[str, ...], access: StepAccess) -> tuple[str, ...]:
         """The wordings with what no barrier orders."""
-        warning = f"⚠ no barrier orders its access to {access.name}."
+        warning = f"⚠ no barrier orders the accesses to {access.name}."
         return (*(f"{text[:-1]}; {warning}" for text in wordings), warning)
 
     def _reported(self, step: Step) -> Iterator[str]:
