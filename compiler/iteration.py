@@ -46,7 +46,7 @@ class Iteration:
 
     @property
     def limit(self) -> str:
-        """The part that is busy longest: "issue", "arithmetic" or "load and store"."""
+        """The part that is busy longest: "issue", "arithmetic" or "loads and stores"."""
         return max(self.cycles, key=lambda part: self.cycles[part])
 
     @property
@@ -83,6 +83,6 @@ def _iteration(code: MachineCode, loop: Loop) -> Iteration:
         cycles={
             "issue": len(inside) / ISSUED,
             "arithmetic": multiply_adds * WARP_SIZE / on.float_lanes,
-            "load and store": float(sum(slots[group] for group in MOVES)),
+            "loads and stores": float(sum(slots[group] for group in MOVES)),
         },
     )

@@ -139,7 +139,7 @@ def test_json_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(one["opcode"] == "FFMA" for one in inner["instructions"]) == 16
     assert {one["kind"] for one in found["changes"]["26"]} == {"unrolled", "merged", "fused"}
     (loop,) = found["loops"]
-    assert (loop["multiply_adds"], loop["limit"]) == (16, "load and store")
+    assert (loop["multiply_adds"], loop["limit"]) == (16, "loads and stores")
     assert (found["registers"], found["shared"], found["spills"]) == (
         32, 2048, {"stores": 0, "loads": 0},
     )  # fmt: skip
@@ -154,7 +154,9 @@ def test_text_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert "line 26: acc += As[ty][k] * Bs[k][tx];\n  16 LDS, 4 LDS.128, 16 FFMA\n" in said
     assert "  Merged: 4 neighbouring loads became one of 16 bytes, 4 times.\n" in said
     assert "line 25: for (int k = 0; k < TILE; ++k)\n  No instruction of this line remains" in said
-    assert "its instructions allow at most 17% of float's peak, limited by load and store\n" in said
+    assert (
+        "its instructions allow at most 17% of float's peak, limited by loads and stores\n" in said
+    )
     assert "H100, H200: 2 blocks of 1024 threads at once, 64 of 64 warps, limited by" in said
 
 

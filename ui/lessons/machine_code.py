@@ -31,7 +31,7 @@ OF_LOOP: Mapping[str, Callable[[Iteration], float]] = {
     "allowed": lambda loop: 100 * loop.attainable,
     "issue": lambda loop: loop.cycles["issue"],  # cycles of a multiprocessor, at least
     "arithmetic": lambda loop: loop.cycles["arithmetic"],
-    "port": lambda loop: loop.cycles["load and store"],
+    "port": lambda loop: loop.cycles["loads and stores"],
 }
 
 
