@@ -55,7 +55,10 @@ class Runs:
     task: Task | None
     reference: Reference | None = None  # what is right where there is no task
     checks: list[SizeCheck] = field(default_factory=list)
-    hazards: dict[tuple[HazardKind, tuple[int, ...]], FoundHazard] = field(default_factory=dict)
+    # By kind, lines and array.
+    hazards: dict[tuple[HazardKind, tuple[int, ...], str | None], FoundHazard] = field(
+        default_factory=dict
+    )
     # By what is the same at other sizes.
     notes: dict[str, str] = field(default_factory=dict)
     launch: Launch | None = None  # by the form's own sizes
@@ -196,7 +199,7 @@ class Runs:
     def _add_hazards(self, trial: Trial, hazards: tuple[Hazard, ...]) -> None:
         sizes, numbers = tuple(trial.sizes.items()), tuple(trial.numbers.items())
         for hazard in hazards:
-            key = (hazard.kind, hazard.lines)
+            key = (hazard.kind, hazard.lines, hazard.array)
             known = self.hazards.get(key, FoundHazard(hazard, sizes, numbers, 0, True))
             self.hazards[key] = replace(
                 known,

@@ -559,6 +559,15 @@ def test_a_missing_barrier_comes_before_guards_for_the_edges() -> None:
     assert verdict.next_step.startswith("Put a __syncthreads() between lines 8 and 10.")
 
 
+@pytest.mark.usefixtures("_no_repairs")
+def test_races_of_two_arrays_on_the_same_lines_are_mended_together() -> None:
+    verdict = judged(WHOLE_TILES.replace("x];\n        bs", "x]; bs"))  # as is a warp's own
+    assert verdict.next_step.startswith("Put a __syncthreads() between lines 7 and 9.")
+    races = [one for one in verdict.hazards if one.hazard.lines == (7, 9)]
+    assert [one.hazard.array for one in races] == ["as", "bs"]
+    assert all(one.launches <= len(verdict.checks) for one in races)
+
+
 TWO_BUFFERS = """#define T 4
 __global__ void multiply(const float* A, const float* B, float* C, int M, int N, int K) {
     __shared__ float As[2][T][T], Bs[2][T][T];
