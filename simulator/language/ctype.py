@@ -152,13 +152,6 @@ class Struct:
     size: int  # bytes, with padding
     alignment: int  # bytes that an address is a multiple of
 
-    def field(self, name: str) -> Field:
-        """The field of a name; raises KeyError if there is none."""
-        for field in self.fields:
-            if field.name == name:
-                return field
-        raise KeyError(name)
-
     @property
     def stored(self) -> tuple[Field, ...]:
         """The fields that hold all its values, each once: of those that overlap, the largest.

@@ -42,13 +42,9 @@ class Request:
     warp: int  # within the block
     threads: Array  # int [n], the lanes' thread numbers within the block
     active: Array  # bool [n]
-    # int [n], bytes: from the array's start in global memory, from the start of the block's shared
-    # memory in shared.
-    addresses: Array
     width: int  # bytes a lane
     words: Array  # int [n, words of a lane], the 4-byte words that a lane touches
     # Of shared memory:
-    banks: Array  # int [n, words of a lane], the banks of the words
     phases: Array  # int [n], the phase that serves a lane; see transactions.phases
     wavefront_numbers: Array  # int [n], the wavefront that serves a lane, from 0 over all phases
     degree: int  # the most words that meet in one bank within one phase: 1 without a conflict
@@ -152,10 +148,8 @@ def _build_request(
         warp=warp,
         threads=threads,
         active=active,
-        addresses=addresses,
         width=width,
         words=words,
-        banks=np.where(words >= 0, words % BANKS, IDLE),
         phases=phase_numbers,
         wavefront_numbers=wavefront_numbers,
         degree=max(counts.values(), default=0),

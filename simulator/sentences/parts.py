@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, assert_never
 
 import numpy as np
@@ -17,22 +16,11 @@ from simulator.language.visit import expressions_of, in_register, strip_casts, s
 from simulator.launch import format_cell
 from simulator.machine.observer import AccessKind, StepKind
 from simulator.number_format import MINUS, format_number
-from simulator.observers.transactions import BANK_BYTES, BANKS, LINE_BYTES, SECTOR_BYTES
+from simulator.observers.transactions import BANK_BYTES, BANKS, SECTOR_BYTES
 from simulator.recording.recording import Recording, Step, StepAccess
 from simulator.sentences.expressions import ExpressionFormatter, join_stages, sign_of
 
 UNKNOWN_SHAPE = (2**31,)  # one long row
-
-
-class PartKind(StrEnum):
-    """What a thread did in a part of a step."""
-
-    VARIABLE = "variable"  # read a register or a builtin
-    VALUE = "value"  # computed an operator or a call
-    ASSIGN = "assign"  # gave a register its value
-    LOAD = "load"
-    STORE = "store"
-    ATOMIC = "atomic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +28,10 @@ class Cell:
     """Where one thread's access goes: from the index to the address to the bank or sector."""
 
     array: str
-    space: tree.ArraySpace
     index: tuple[int, ...]  # in the array's shape, row first; one number outside the array
     byte: int  # from the array's start
-    address: int  # bytes from the start of the block's shared memory; elsewhere equal to `byte`
-    width: int  # bytes that the thread accesses
     bank: int | None  # in shared memory
     sector: int | None  # of 32 bytes, in global memory, counted from the array's start
-    line: int | None  # of 128 bytes, counted in the same way
     in_bounds: bool
 
 
@@ -55,16 +39,16 @@ class Cell:
 class Part:
     """One thing that a thread did within a step."""
 
-    kind: PartKind
-    span: Span  # of the source
-    text: str  # the source of that span, on one line
-    value: Any  # a NumPy number, or an array [components] of a short vector
+    text: str  # its source, on one line
     summary: str  # all of the part in a short line
     cell: Cell | None = None  # of a load, store or atomic
 
 
 def parts(recording: Recording, step: Step, thread: int) -> tuple[Part, ...]:
-    """What thread number `thread` of the block did at a step, in order; () if it was idle."""
+    """What thread number `thread` of the block did at a step, in order; () if it was idle.
+
+    Plain reads of registers are left out.
+    """
     if not step.active[thread]:
         return ()
     return tuple(_PartBuilder(recording, step, thread).build())
@@ -96,9 +80,8 @@ class _PartBuilder:
             yield self._build_access(access)
         statement = self.step.statement
         if isinstance(statement, tree.Declare) and statement.value is not None:
-            name, value = statement.variable.name, self.formatter.value(statement.value)
-            summary = f"{name} = {self.formatter.show(statement.value)}"
-            yield Part(PartKind.ASSIGN, statement.span, name, value, summary)
+            name = statement.variable.name
+            yield Part(name, f"{name} = {self.formatter.show(statement.value)}")
 
     def _roots(self) -> tuple[tree.Expression, ...]:
         """The whole expressions that the step evaluates."""
@@ -112,20 +95,15 @@ class _PartBuilder:
     def _build_expression(self, expression: tree.Expression) -> Iterator[Part]:
         """The parts of one evaluated expression, without those of its operands."""
         formatter = self.formatter
-        value = formatter.value(expression)
         match expression:
-            case tree.Literal() | tree.AddressOf():
+            case tree.Literal() | tree.AddressOf() | tree.Builtin():
                 return
             case tree.Cast(explicit=False):
                 return  # the part of its operand has the value
             case _ if isinstance(expression.ctype, (Pointer, Void)):
                 yield from self._build_accesses_of(expression)  # a cell shows where a pointer leads
-            case tree.Load(lvalue=tree.Name(variable=variable)):
-                yield self._variable(expression, variable.name, value)
-            case tree.Builtin(name=name, axis=axis):
-                yield self._variable(expression, f"{name}.{axis}" if axis else name, value)
             case tree.Load(lvalue=lvalue) if in_register(lvalue):
-                yield self._variable(expression, formatter.lvalue(lvalue), value)
+                return
             case tree.Load(lvalue=lvalue):
                 yield from self._build_accesses_of(lvalue)
             case tree.Assign(lvalue=lvalue) | tree.Increment(lvalue=lvalue):
@@ -139,13 +117,7 @@ class _PartBuilder:
                 summary = join_stages(
                     text, formatter.numeric(expression), formatter.show(expression)
                 )
-                summary += self._rounding(expression)
-                yield Part(PartKind.VALUE, expression.span, text, value, summary)
-
-    def _variable(self, expression: tree.Expression, text: str, value: Any) -> Part:
-        """A read of a register or builtin."""
-        summary = join_stages(text, format_number(value))
-        return Part(PartKind.VARIABLE, expression.span, text, value, summary)
+                yield Part(text, summary + self._rounding(expression))
 
     def _build_new_value(self, expression: tree.Assign | tree.Increment) -> Part:
         """What an assignment, ++ or -- gives a register."""
@@ -159,7 +131,7 @@ class _PartBuilder:
             sign = "+" if expression.delta > 0 else MINUS
             old = self.formatter.old(expression.lvalue)
             summary = f"{target} = {old} {sign} 1 = {format_number(value)}"
-        return Part(PartKind.ASSIGN, expression.span, self._source(expression.span), value, summary)
+        return Part(self._source(expression.span), summary)
 
     def _assignment(self, expression: tree.Assign, value: Any) -> str:
         """Its summary: what is written, the numbers of an operation, and the new value."""
@@ -200,8 +172,7 @@ class _PartBuilder:
     def _build_access(self, access: StepAccess) -> Part:
         cell = self._cell(access)
         text = self._source(access.expression.span)
-        value = access.values[self.thread]
-        number = format_number(value)
+        number = format_number(access.values[self.thread])
         name = self._name(access, cell)
         address = f"byte {cell.byte} of {cell.array}"
         if cell.in_bounds and cell.bank is not None:
@@ -220,7 +191,7 @@ class _PartBuilder:
                     summary = f"{name} held {number} before the update ({address})"
                 case _:
                     assert_never(access.kind)
-        return Part(PartKind(access.kind), access.expression.span, text, value, summary, cell)
+        return Part(text, summary, cell)
 
     def _name(self, access: StepAccess, cell: Cell) -> str:
         """What the sentences call a cell; a fragment by its own indices."""
@@ -240,14 +211,10 @@ class _PartBuilder:
         address = byte + (self.shared_offsets.get(access.name, 0) if is_shared else 0)
         return Cell(
             array=access.name,
-            space=access.space,
             index=tuple(int(i) for i in index),
             byte=byte,
-            address=address,
-            width=access.width,
             bank=address // BANK_BYTES % BANKS if is_shared else None,
             sector=byte // SECTOR_BYTES if is_global else None,
-            line=byte // LINE_BYTES if is_global else None,
             in_bounds=in_bounds,
         )
 

@@ -35,7 +35,6 @@ class NotSplitError(Exception):
 class PartTask:
     """Blocks to run: whole chunks of the machine, so that these are the same as in one process."""
 
-    number: int  # of the part, from 0
     blocks: range  # their linear numbers
     schedule: Schedule
     seconds: float  # of processors, that the whole run may take

@@ -65,7 +65,7 @@ def simulate_in_parts(
                 if begun:
                     budget.check()
                 done = budget.blocks_done
-                task = PartTask(begun, ranges[begun], schedule, seconds, budget.spent, done)
+                task = PartTask(ranges[begun], schedule, seconds, budget.spent, done)
                 running[submit(task)] = begun
                 begun += 1
             if failed and all(number > min(failed) for number in running.values()):

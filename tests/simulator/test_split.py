@@ -274,7 +274,7 @@ def test_the_first_error_in_order_is_raised() -> None:
     assert str(found.value) == str(expected.value)
     assert found.value.span == expected.value.span
     assert found.value.span is not None
-    late = simulate_part(kernel, launch, PartTask(0, range(6, 8), Schedule.ASCENDING, 9, 0, 0))
+    late = simulate_part(kernel, launch, PartTask(range(6, 8), Schedule.ASCENDING, 9, 0, 0))
     assert late.error is not None
     assert str(late.error) != str(expected.value)
 

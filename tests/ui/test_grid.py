@@ -66,7 +66,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_part_says_at_once_which_blocks_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("ui.gpu.grid_jobs.say", said.append)
-    run_part(SMALL, PartTask(0, range(1, 3), Schedule.LOCKSTEP, 60.0, 0.0, 0))
+    run_part(SMALL, PartTask(range(1, 3), Schedule.LOCKSTEP, 60.0, 0.0, 0))
     assert said == ["Blocks 1 to 2 are running."]
 
 

@@ -82,7 +82,6 @@ class TracedTile:
     """One tile of one block as every warp of it went through it."""
 
     block: Block
-    tile: int  # from 0
     begin: int  # cycles since the block began, where its first warp began with the tile
     end: int  # cycles since the block began, where its last warp was done with it
     warps: tuple[tuple[tuple[int, int, int], ...], ...]  # of each: phase, begin and end, in cycles
@@ -176,7 +175,7 @@ def _tile(block: Block, number: int) -> TracedTile:
     )
     every = [interval for warp in warps for interval in warp]
     begin, end = min(begin for _, begin, _ in every), max(end for *_, end in every)
-    return TracedTile(block, number, begin, end, warps)
+    return TracedTile(block, begin, end, warps)
 
 
 @functools.lru_cache(64)

@@ -13,8 +13,6 @@ from ui.run.compute import (
     animation_work,
     load_drawing,
     load_navigation,
-    load_sides,
-    scene_title,
     write_animation,
 )
 from ui.scene import scene
@@ -51,7 +49,6 @@ def parse_address(address: str) -> View:
 class Run:
     """A view that was run, to be drawn in any look."""
 
-    title: str  # of its kernel, or of both
     stops: Mapping[str, Any]  # of its steps, as scene.navigation has them
     seconds: float  # of a processor to draw all of them for a look, estimated
     draw: Callable[[Look], scene.Drawing[Any]]
@@ -59,9 +56,8 @@ class Run:
 
 def run_view(view: View) -> Run:
     """Run a view. SourceError or LaunchError, a sentence, where that is not possible."""
-    navigation, title = load_navigation(view), scene_title(load_sides(view))
-    seconds = animation_work(view).seconds
-    return Run(title, navigation, seconds, functools.partial(load_drawing, view))
+    draw = functools.partial(load_drawing, view)
+    return Run(load_navigation(view), animation_work(view).seconds, draw)
 
 
 def draw_standalone(view: View, look: Look, begins: bool = False) -> Standalone:

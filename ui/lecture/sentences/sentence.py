@@ -10,7 +10,7 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.recording.recording import StepAccess
-from simulator.sentences.parts import PartKind, parts
+from simulator.sentences.parts import parts
 from ui.analysis.divergence import threads_that_take
 from ui.analysis.scene_model import SceneModel, unordered_cells
 from ui.analysis.wrong_access import Fault
@@ -63,12 +63,9 @@ class SentencePanel(Panel[Step]):
         ]  # fmt: skip
 
     def _parts(self, step: Step) -> list[str]:
-        """The statement's parts in the order in which they happen, a line each.
-
-        Plain reads of registers are left out.
-        """
+        """The statement's parts in the order in which they happen, a line each."""
         pieces = parts(self._model.recording, step, self._model.thread)
-        lines = [describe_part(piece) for piece in pieces if piece.kind is not PartKind.VARIABLE]
+        lines = [describe_part(piece) for piece in pieces]
         size, width = self._letters.small, self._box.width
         fitted = [fit((line, shorten_part(line)), size, width, 1) for line in lines]
         shown = [markup(line[0]) for line in fitted if line][:PARTS]
