@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Loop
@@ -20,16 +20,13 @@ SLOWEST = 10.0  # times a budget that may pass by the clock on the wall
 MANY_ITERATIONS = 2**18  # from here on the error asks whether the loop ever ends
 
 
-class LoopProgress(Protocol):
-    """A loop that runs."""
+@dataclass(slots=True, eq=False)
+class LoopState:
+    """A loop that a group executes."""
 
-    @property
-    def loop(self) -> Loop:
-        """Its statement."""
-
-    @property
-    def iteration(self) -> int:
-        """Iterations completed."""
+    loop: Loop
+    iteration: int = 0  # iterations completed
+    before: list[Any] | None = None  # the registers that decide when it ends, at a test
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +97,14 @@ class Budget:
         """Whether far more than the time given to the run has passed on the wall."""
         return time.perf_counter() > self._wall_begin + SLOWEST * self._seconds
 
-    def count(self, loops: Sequence[LoopProgress], has_counter: bool, iterations: int = 1) -> None:
+    def count(self, loops: Sequence[LoopState], has_counter: bool, iterations: int = 1) -> None:
         """Count iterations of any loop, and check the time after each CLOCK_INTERVAL of them."""
         self._uncounted -= iterations
         if self._uncounted <= 0:
             self._uncounted = CLOCK_INTERVAL
             self.check(loops, has_counter)
 
-    def check(self, loops: Sequence[LoopProgress] = (), has_counter: bool = True) -> None:
+    def check(self, loops: Sequence[LoopState] = (), has_counter: bool = True) -> None:
         """Report progress when it is time; SourceError, or LaunchError, once the time is over.
 
         loops are those that are running, outermost first; has_counter whether a counter ends the
@@ -117,14 +114,14 @@ class Budget:
             self._stop(self._progress(time.perf_counter(), loops), loops, has_counter)
         self.report(loops)
 
-    def report(self, loops: Sequence[LoopProgress] = ()) -> None:
+    def report(self, loops: Sequence[LoopState] = ()) -> None:
         """Report progress when it is time."""
         now = time.perf_counter()
         if now > self._next_report and self._on_progress is not None:
             self._next_report = now + REPORT_SECONDS
             self._on_progress(self._progress(now, loops))
 
-    def _progress(self, now: float, loops: Sequence[LoopProgress]) -> Progress:
+    def _progress(self, now: float, loops: Sequence[LoopState]) -> Progress:
         return Progress(
             seconds=now - self._wall_begin,
             blocks_done=self.blocks_done,
@@ -133,7 +130,7 @@ class Budget:
             iterations=tuple(state.iteration for state in loops),
         )
 
-    def _stop(self, progress: Progress, loops: Sequence[LoopProgress], has_counter: bool) -> None:
+    def _stop(self, progress: Progress, loops: Sequence[LoopState], has_counter: bool) -> None:
         sentence = progress.sentence
         if self.is_over:
             over = (

@@ -61,17 +61,15 @@ class Buffer:
         """The bytes of all instances as numbers of a dtype."""
         return self.cells if dtype == self.cells.dtype else self.data.view(dtype)
 
-    def contents(self, instance: int = 0) -> Array:
-        """A copy of one instance in its shape; of a local array, all of them: [*shape, lanes]."""
+    def contents(self) -> Array:
+        """A copy of its first instance in its shape; of a local array all: [*shape, lanes]."""
         if self.space is MemorySpace.LOCAL and self.stride:
             lanes = self.data.reshape(-1, self.stride)[:, : self.size].copy()
             cells = lanes.view(self.element.cell_dtype).T
             return cells.reshape(*self.shape, -1).copy()
         if self.space is MemorySpace.LOCAL:
             return self.cells.reshape(*self.shape, -1).copy()
-        start = instance * self.stride
-        cells = self.data[start : start + self.size].view(self.element.cell_dtype)
-        return cells.reshape(self.shape).copy()
+        return self.data[: self.size].view(self.element.cell_dtype).reshape(self.shape).copy()
 
 
 @dataclass(slots=True, eq=False)  # not frozen: one is made for every access, several times faster

@@ -7,7 +7,8 @@ for each construct that is being executed. The construct takes them from there a
 from __future__ import annotations
 
 from simulator.language.tree import Loop
-from simulator.machine.group import Group, LoopState
+from simulator.machine.budget import LoopState
+from simulator.machine.group import Group
 from simulator.machine.masks import NONE, Mask, union
 
 # Statements that lanes leave by --------------------------------------------------------------

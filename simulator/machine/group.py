@@ -9,21 +9,12 @@ from typing import Any
 import numpy as np
 
 from simulator.language.ctype import Array
-from simulator.language.tree import Barrier, Call, Expression, Loop, Variable
+from simulator.language.tree import Barrier, Call, Expression, Variable
 from simulator.launch import WARP_SIZE, Launch, unravel
-from simulator.machine.budget import Budget
+from simulator.machine.budget import Budget, LoopState
 from simulator.machine.buffers import Address, Buffer
 from simulator.machine.masks import NONE, Mask
 from simulator.machine.warp_syncs import WarpSyncs
-
-
-@dataclass(slots=True, eq=False)
-class LoopState:
-    """A loop that a group executes."""
-
-    loop: Loop
-    iteration: int = 0  # iterations completed
-    before: list[Any] | None = None  # the registers that decide when it ends, at a test
 
 
 @dataclass(slots=True, eq=False)

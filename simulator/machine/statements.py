@@ -26,7 +26,7 @@ from simulator.language.loop_ends import (
 )
 from simulator.language.visit import calls, declared_variables, inner_statements, strip_casts
 from simulator.language.waiting import is_waiting, needs_all_lanes, spins
-from simulator.machine.budget import CLOCK_INTERVAL
+from simulator.machine.budget import CLOCK_INTERVAL, LoopState
 from simulator.machine.buffers import Address, local_buffer
 from simulator.machine.clocks import count_steps
 from simulator.machine.closures import Closure, Run, Waiting, as_generator, without_barrier
@@ -43,7 +43,7 @@ from simulator.machine.control_flow import (
     return_,
 )
 from simulator.machine.expressions import Evaluator
-from simulator.machine.group import Group, LoopState
+from simulator.machine.group import Group
 from simulator.machine.masks import ALL, NONE, Mask, narrow, negate, union
 from simulator.machine.meetings import arrival_at, branches_that_meet, meeting_call, run_to_meetings
 from simulator.machine.observer import Observer, StepKind, callbacks, overriding

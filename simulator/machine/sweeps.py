@@ -15,9 +15,10 @@ import numpy as np
 from simulator.language.counted_loops import CountedLoop
 from simulator.language.ctype import Vector
 from simulator.language.tree import MemorySpace
+from simulator.machine.budget import LoopState
 from simulator.machine.closures import AddressClosure, Closure, Run
 from simulator.machine.gather import gather
-from simulator.machine.group import Group, LoopState
+from simulator.machine.group import Group
 from simulator.machine.load_store import MemoryOperand, is_inside, pattern_of
 from simulator.machine.masks import ALL, Mask
 from simulator.machine.observer import AccessKind, Observer, Pattern, Sweep, SweptLoad

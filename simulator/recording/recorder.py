@@ -17,9 +17,9 @@ from simulator.language.scopes import visible_variables
 from simulator.language.visit import expressions_of, subexpressions, walk
 from simulator.language.waiting import waits_for_grid
 from simulator.launch import Dim3, Launch, ravel
-from simulator.machine.budget import DEFAULT_SECONDS, Progress
+from simulator.machine.budget import DEFAULT_SECONDS, LoopState, Progress
 from simulator.machine.buffers import Address, Buffer, clip_offsets
-from simulator.machine.group import Group, LoopState
+from simulator.machine.group import Group
 from simulator.machine.machine import Machine
 from simulator.machine.masks import ALL, NONE, Mask, as_array
 from simulator.machine.observer import Access, AccessKind, Fault, Observer, StepKind

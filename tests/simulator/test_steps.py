@@ -10,6 +10,7 @@ import pytest
 
 from simulator import Recording, narrate, record, simulate
 from simulator.language.tree import Barrier, Kernel
+from simulator.number_format import format_number
 from simulator.observers.counters import FIELDS
 from simulator.observers.transactions import IDLE
 from simulator.recording.navigation import Granularity, boundaries, positions
@@ -92,7 +93,7 @@ def test_parts_of_a_guarded_load() -> None:
     assert load.cell is not None
     assert (load.cell.array, load.cell.index, load.cell.byte) == ("A", (1, 2), 20)
     assert load.cell.sector == 0
-    assert f" holds {recording.arguments['A'][1, 2]:g} " in load.summary
+    assert f" holds {format_number(recording.arguments['A'][1, 2])} " in load.summary
     assert not any(" holds " in one.summary for one in outside), "the guard keeps thread (3, 1) out"
     assert " gets 0 " in outside[-1].summary
     idle = recording.steps[-1]

@@ -334,9 +334,6 @@ def test_latencies_stand_beside_what_notes_say() -> None:
     assert "24 times as long" in latency.summarize(LIMITS.latency)
     claims = [trace for trace in figure.data if trace.mode == "lines"]
     assert [tuple(trace.x) for trace in claims] == list(latency.CLAIMS.values())
-    rows = {row["Where"]: row for row in latency.build_table(LIMITS.latency)}
-    assert rows["DRAM"]["Tutorials say, cycles"] == "200 to 500"
-    assert rows["Register"]["Tutorials say, cycles"] == "–"
     told = latency.describe(LIMITS.latency)
     assert told.startswith("Register: 4.0 cycles measured; Shared memory: 29.0 cycles measured, ")
     assert "L2: 288.0 cycles measured, tutorials say 10 to 20" in told

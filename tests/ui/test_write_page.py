@@ -170,7 +170,7 @@ def test_an_exercise_is_checked_and_its_hints_open_one_by_one() -> None:
     draft(page).open(exercise.solution, "", "barriers")
     page = press(checked(page.run()), "write_check")
     assert "Solved." in told(page)
-    assert draft(page).progress.attempt("barriers").solved
+    assert draft(page).book.progress.attempt("barriers").solved
     page = press(page, "next_exercise")
     assert draft(page).exercise != "barriers"
     assert page.query_params["exercise"] == draft(page).exercise
@@ -242,7 +242,7 @@ def test_a_saved_progress_opens_its_text_where_nothing_is_written_yet() -> None:
     assert written.text == "// saved"
     written.edit(Edited(2, 1, "// new"))
     written.open_progress(saved)
-    assert written.text == written.progress.attempt("barriers").text == "// new"
+    assert written.text == written.book.progress.attempt("barriers").text == "// new"
 
 
 @pytest.mark.parametrize(

@@ -67,18 +67,6 @@ def summarize(latency: Latency) -> str:
     )
 
 
-def build_table(latency: Latency) -> list[dict[str, str]]:
-    """Build a row for each memory: measured cycles, and the range in the notes."""
-    return [
-        {
-            "Where": NAMES[name],
-            "Measured, cycles": f"{cycles:,.1f}",
-            "Tutorials say, cycles": "{} to {}".format(*CLAIMS[name]) if name in CLAIMS else "–",
-        }
-        for name, cycles in dataclasses.asdict(latency).items()
-    ]
-
-
 def describe(latency: Latency) -> str:
     """Describe the chart in words, for screen readers."""
     return "; ".join(

@@ -273,7 +273,7 @@ def draw_starts(draft: Draft) -> None:
     """Draw what a visitor may start from."""
     first, second = st.tabs(["Exercises", "Kernels"])
     with first:
-        draw_exercise_list(draft.progress, draft.choose_exercise)
+        draw_exercise_list(draft.book.progress, draft.choose_exercise)
         draw_progress_file(draft.book, draft.open_progress)
     with second:
         st.button(
@@ -425,7 +425,7 @@ def draw_result(draft: Draft, user_kernel: UserKernel | None) -> None:
                     else None
                 ),
             )  # fmt: skip
-        attempt = draft.progress.attempt(exercise.name)
+        attempt = draft.book.progress.attempt(exercise.name)
         draw_exercise(exercise, attempt, draft.open_hint)
         if checked is not None:
             with st.expander("Everything that was measured", icon=":material/monitoring:"):

@@ -64,15 +64,6 @@ class Draft:
     result: ExerciseResult | None = None  # of the last check, in an exercise
 
     @property
-    def progress(self) -> Progress:
-        """What the visitor has done."""
-        return self.book.progress
-
-    @progress.setter
-    def progress(self, progress: Progress) -> None:
-        self.book.progress = progress
-
-    @property
     def text(self) -> str:
         """What is in the editor, as far as it is known."""
         return self.document.text if self.edited is None else self.edited.text
@@ -87,7 +78,7 @@ class Draft:
 
     def open_exercise(self, exercise: Exercise, text: str | None = None) -> None:
         """Open an exercise with a text, else with the visitor's own, else with its start."""
-        user_kernel = text or self.progress.attempt(exercise.name).text
+        user_kernel = text or self.book.progress.attempt(exercise.name).text
         self.open(user_kernel or exercise.start, exercise.title, exercise.name)
 
     def choose(self, text: str, name: str) -> None:
@@ -102,21 +93,21 @@ class Draft:
 
     def open_progress(self, saved: Progress) -> None:
         """Go on with a progress that was saved; nothing of this visit is lost."""
-        is_begun = self.progress.attempt(self.exercise).text is not None
-        self.progress = saved.with_visit(self.progress)
+        is_begun = self.book.progress.attempt(self.exercise).text is not None
+        self.book.progress = saved.with_visit(self.book.progress)
         if self.exercise and not is_begun:
             self.open_exercise(exercises()[self.exercise])
 
     def open_hint(self) -> None:
         """Open the exercise's next hint."""
-        self.progress = self.progress.with_hint(self.exercise)
+        self.book.progress = self.book.progress.with_hint(self.exercise)
 
     def edit(self, edited: Edited) -> None:
         """Keep what is in the editor now."""
         self.edited, self.problem = edited, ""
         if self.exercise:
             with suppress(ValueError):  # source that no kernel has
-                self.progress = self.progress.with_text(self.exercise, edited.text)
+                self.book.progress = self.book.progress.with_text(self.exercise, edited.text)
 
     def keep_result(self, user_kernel: UserKernel, result: ExerciseResult) -> None:
         """Keep what was found in the text as an exercise."""
@@ -124,7 +115,7 @@ class Draft:
         if result.verdict is not None:
             self.checked = Checked(user_kernel, result.verdict)
         if result.solved:
-            self.progress = self.progress.with_solved(self.exercise)
+            self.book.progress = self.book.progress.with_solved(self.exercise)
 
     def keep_verdict(self, user_kernel: UserKernel, verdict: Verdict) -> None:
         """Keep the verdict on a kernel."""
