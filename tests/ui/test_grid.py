@@ -122,7 +122,7 @@ def test_who_leaves_stops_their_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaving, "GRACE_SECONDS", 0.05)
     monkeypatch.setattr(leaving, "LOOK_SECONDS", 0.01)
     run = GridRuns(Lanes(Held(), 1)).start(SMALL)
-    leaving.watch(run, lambda: False)
+    leaving.watch(run.cancel, lambda: run.state.finished, lambda: False)
     assert ended(run).phase == "stopped"
 
 

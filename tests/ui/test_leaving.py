@@ -45,7 +45,7 @@ def test_a_connection_that_comes_back_cancels_nothing(monkeypatch: pytest.Monkey
             job.move(JobState("done", "Done"))
         return next(looks) % 4 == 0
 
-    leaving.watch(job, is_there)
+    leaving.watch(job.cancel, lambda: job.state.finished, is_there)
     assert not job.cancelled.is_set()
 
 
@@ -53,7 +53,7 @@ def test_who_stays_away_cancels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaving, "GRACE_SECONDS", 0.05)
     monkeypatch.setattr(leaving, "LOOK_SECONDS", 0.01)
     job = Job({}, 1)
-    leaving.watch(job, lambda: False)
+    leaving.watch(job.cancel, lambda: job.state.finished, lambda: False)
     assert job.cancelled.is_set()
 
 

@@ -74,7 +74,7 @@ def start_job(name: str, request: Mapping[str, Any]) -> None:
     visitor = current_session()
     job = gpus(cluster_workers()).submit(request, TIMEOUT_SECONDS, visitor)
     st.session_state[name] = job
-    cancel_when_left(job, visitor)
+    cancel_when_left(job.cancel, lambda: job.state.finished, visitor)
 
 
 def running_job(name: str) -> Job | None:

@@ -97,7 +97,7 @@ def start_run(grid: Grid) -> GridRun:
     run = shared_runs().start(grid, visitor or None)
     st.session_state[RUN] = run
     if visitor:
-        cancel_when_left(run, visitor)
+        cancel_when_left(run.cancel, lambda: run.state.finished, visitor)
     st.rerun()
     return run
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
 
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -18,25 +17,6 @@ LOOK_SECONDS = 0.25
 
 # The session that this thread works for, where no script run does; "" for none.
 _session: ContextVar[str] = ContextVar("session", default="")
-
-
-class State(Protocol):
-    """How far a job is."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether it has ended."""
-
-
-class Job(Protocol):
-    """What takes long, and can be cancelled: a job of the GPU, a run of a whole grid."""
-
-    @property
-    def state(self) -> State:
-        """How far it is now."""
-
-    def cancel(self) -> None:
-        """Let it end soon."""
 
 
 class LeftError(Exception):
@@ -69,22 +49,26 @@ def check_is_there() -> None:
         raise LeftError
 
 
-def cancel_when_left(job: Job, session: str) -> None:
+def cancel_when_left(
+    cancel: Callable[[], None], is_finished: Callable[[], bool], session: str
+) -> None:
     """Cancel a job once its session has had no browser's tab for a while.
 
     Another page of the app is the same session; a tab that is loaded anew is another one.
     """
     is_there = functools.partial(runtime.get_instance().is_active_session, session)
-    threading.Thread(target=watch, args=(job, is_there), daemon=True).start()
+    threading.Thread(target=watch, args=(cancel, is_finished, is_there), daemon=True).start()
 
 
-def watch(job: Job, is_there: Callable[[], bool]) -> None:
+def watch(
+    cancel: Callable[[], None], is_finished: Callable[[], bool], is_there: Callable[[], bool]
+) -> None:
     """Follow a job to its end, or cancel it when its visitor has been away for too long."""
     seen = time.monotonic()
-    while not job.state.finished:
+    while not is_finished():
         if is_there():
             seen = time.monotonic()
         elif time.monotonic() - seen > GRACE_SECONDS:
-            job.cancel()
+            cancel()
             return
         time.sleep(LOOK_SECONDS)
