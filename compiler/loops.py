@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.machine_code import INSTRUCTION_BYTES, Instruction
+from simulator.language.visit import sources_of
 
 TARGET = re.compile(r"0x([0-9a-f]+)")
 ENDS = ("EXIT", "RET", "KILL", "BRX", "BRXU", "JMP")  # no instruction is known to follow
@@ -108,11 +109,4 @@ def _dominates(head: int, number: int, dominators: Mapping[int, int]) -> bool:
 
 def _reaching(number: int, head: int, before: Mapping[int, Sequence[int]]) -> set[int]:
     """What leads to an instruction without passing the head."""
-    found, left = {number}, [number]
-    while left:
-        now = left.pop()
-        if now != head:
-            new = [one for one in before[now] if one not in found]
-            found.update(new)
-            left += new
-    return found
+    return sources_of({**before, head: ()}, [number])

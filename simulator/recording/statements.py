@@ -10,6 +10,7 @@ from simulator.language.ctype import CType, Pointer, Scalar, innermost
 from simulator.language.visit import (
     expressions_of,
     expressions_within,
+    sources_of,
     strip_casts,
     subexpressions,
     walk,
@@ -146,12 +147,7 @@ def address_variables(kernel: tree.Kernel) -> frozenset[tree.Variable]:
             read = sources.setdefault(variable, set())
             for expression in expressions_of(statement):
                 read.update(_variables(expression))
-    waiting = list(found)
-    while waiting:
-        new = sources.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return frozenset(found)
+    return frozenset(sources_of(sources, found))
 
 
 def _address_parts(expression: tree.Expression) -> tuple[tree.Expression, ...]:
