@@ -32,18 +32,24 @@ Run = TypeVar("Run")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedRun:
+class RecordingFile:
+    """A recording's file as JSON, without the optional keys of Limits."""
+
+    comparisons: tuple[Comparison, ...]  # at least one
+    bits: tuple[BitVerdict, ...] = ()  # empty in a recording made before they were measured
+    shapes: tuple[Shape, ...] = ()  # empty in a recording made before shapes were
+    shape_table: Table | None = None  # what their kernels were chosen by
+    without_l1: Comparison | None = None  # kernels as usual, and with loads past the L1 cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun(RecordingFile):
     """Comparisons measured on one device on one day."""
 
     file: str  # its name, without a folder
     when: datetime  # UTC
     device: Device
-    comparisons: tuple[Comparison, ...]  # at least one
-    limits: Limits | None = None  # None in a recording made before they were measured
-    bits: tuple[BitVerdict, ...] = ()  # empty in a recording made before they were measured
-    shapes: tuple[Shape, ...] = ()  # empty in a recording made before shapes were
-    shape_table: Table | None = None  # what their kernels were chosen by
-    without_l1: Comparison | None = None  # kernels as usual, and with loads past the L1 cache
+    limits: Limits | None  # None in a recording made before they were measured
 
     @property
     def sizes(self) -> tuple[tuple[int, int, int], ...]:
@@ -61,17 +67,6 @@ class Dated:
     """What every recording's file has beside its format, as JSON."""
 
     recorded: str  # ISO 8601, with a time zone
-
-
-@dataclass(frozen=True, slots=True)
-class RecordingFile:
-    """A recording's file as JSON, without the optional keys of Limits."""
-
-    comparisons: tuple[Comparison, ...]
-    bits: tuple[BitVerdict, ...] = ()
-    shapes: tuple[Shape, ...] = ()
-    shape_table: Table | None = None
-    without_l1: Comparison | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +231,8 @@ def _read_text(name: str, text: str) -> RecordedRun:
         limits = limits_from(found) if "ceilings" in found or "latency" in found else None
         device = file.comparisons[0].device
         return RecordedRun(
-            name, when, device, file.comparisons, limits, file.bits, file.shapes,
-            file.shape_table, file.without_l1,
+            file.comparisons, file.bits, file.shapes, file.shape_table, file.without_l1,
+            file=name, when=when, device=device, limits=limits,
         )  # fmt: skip
 
     return parse_text(name, text, parse)
