@@ -155,14 +155,6 @@ def with_date(recording: Mapping[str, Any], when: datetime) -> dict[str, Any]:
     return {"format": FORMAT, "recorded": recorded, **recording}
 
 
-def read_file(path: Path, parse: Callable[[dict[str, Any], datetime], Run]) -> Run:
-    """What `parse` makes of a recording's keys and its date.
-
-    BrokenFileError where it is no recording, or `parse` raises ValueError, a sentence.
-    """
-    return parse_text(path.name, read_text(path), parse)
-
-
 def parse_text(name: str, text: str, parse: Callable[[dict[str, Any], datetime], Run]) -> Run:
     """The same of the text of a file of that name."""
     try:

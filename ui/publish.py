@@ -135,7 +135,8 @@ def list_pages(views: Iterable[View]) -> list[Page]:
         file = _file_name(preset.name, pages)
         pages[file] = Page(file, preset.name, preset.text, preset.view, group)
     for view in dict.fromkeys(views):
-        file = _file_name(_address_text(view), pages)
+        settings = (f"{name} {value}" for name, value in _settings(view))
+        file = _file_name(" ".join([short_name(view), *settings]), pages)
         pages[file] = Page(file, _name(view), idea(view), view, "More")
     return list(pages.values())
 
@@ -145,10 +146,6 @@ def _name(view: View) -> str:
     heading = title(view)
     others = [f"{name} = {value}" for name, value in _settings(view)]
     return f"{heading} ({', '.join(others)})" if others else heading
-
-
-def _address_text(view: View) -> str:
-    return " ".join([short_name(view), *(f"{name} {value}" for name, value in _settings(view))])
 
 
 def _settings(view: View) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 from gpu import recorded
 from gpu.json_data import decode
 from gpu.scale.scaling import Scaling
-from simulator.broken_file import Broken
+from simulator.broken_file import Broken, read_text
 
 FOLDER = recorded.FOLDER / "scale"
 
@@ -44,7 +44,7 @@ def read(path: Path) -> RecordedScaling:
         scaling = decode(ScalingFile, found, "The recording").scaling
         return RecordedScaling(path.name, when, scaling)
 
-    return recorded.read_file(path, parse)
+    return recorded.parse_text(path.name, read_text(path), parse)
 
 
 def scalings(folder: Path | None = None) -> tuple[tuple[RecordedScaling, ...], tuple[Broken, ...]]:

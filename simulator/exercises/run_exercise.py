@@ -142,13 +142,10 @@ class _Executions(Observer):
         self._add(self.barriers, barrier.span.line, lanes)
 
     def on_evaluation(self, group: Group, expression: Expression, value: Any, mask: Mask) -> None:
-        if isinstance(expression, Call) and _is_shuffle(expression.function):
+        name = expression.function if isinstance(expression, Call) else ""
+        if name in SHUFFLES or name.startswith(COOPERATIVE_SHUFFLE):
             lanes = group.lanes if mask is None else group.lanes_of(mask).size
             self._add(self.shuffles, expression.span.line, lanes)
 
     def _add(self, counts: dict[int, float], line: int, lanes: int) -> None:
         counts[line] = counts.get(line, 0.0) + lanes / self._threads
-
-
-def _is_shuffle(function: str) -> bool:
-    return function in SHUFFLES or function.startswith(COOPERATIVE_SHUFFLE)

@@ -123,7 +123,8 @@ def parse_code(
     names: dict[int, set[str]] = {}  # of what was kept, by its first line
     for last_try in (*[False] * MAX_DROPPED, True):
         code = source.device_code(asked.name, arguments, dropped)
-        instance = f"{'::'.join((*_scope(source, asked), asked.name))}<{', '.join(arguments)}>"
+        scope = next((one.scope for one in candidates(source, asked)), ())
+        instance = f"{'::'.join((*scope, asked.name))}<{', '.join(arguments)}>"
         use = f"\nvoid {USE}() {{ (void)&{instance}; }}" if arguments else ""
         unit, diagnostics = parse(code, filename, macros, use)
         reported = errors(diagnostics, filename, code, source)
@@ -174,11 +175,6 @@ def find_kernel(
     if not has_child(cursor, CursorKind.COMPOUND_STMT):
         raise SourceError(f"The kernel {cursor.spelling} has no body.", span_of(cursor))
     return cursor
-
-
-def _scope(source: SourceFile, asked: KernelName) -> tuple[str, ...]:
-    """The namespaces of the kernel that is asked for."""
-    return next((one.scope for one in candidates(source, asked)), ())
 
 
 def _choose(kernels: list[Any], asked: KernelName) -> Any:

@@ -72,7 +72,8 @@ def check_mixture(operator: str, sides: Sequence[Any], span: Span) -> None:
 
     sides are the operands' cursors.
     """
-    kinds = [_written_type(side, span) for side in sides]
+    # In the text, without the conversions that C implies.
+    kinds = [lower_type(unwrapped(side).type, span) for side in sides]
     found = next((known for kind in kinds if (known := short_float(kind)) is not None), None)
     if found is not None and any(kind != found.ctype for kind in kinds):
         other = next(kind for kind in kinds if kind != found.ctype)
@@ -87,8 +88,3 @@ def check_mixture(operator: str, sides: Sequence[Any], span: Span) -> None:
 def may_be_mixed(*sides: tree.Expression) -> bool:
     """Whether one of the operands is of these types, or was before a conversion."""
     return any(short_float(side.ctype) or short_float(strip_casts(side).ctype) for side in sides)
-
-
-def _written_type(cursor: Any, span: Span) -> CType:
-    """The type that an operand has in the text, without the conversions that C implies."""
-    return lower_type(unwrapped(cursor).type, span)

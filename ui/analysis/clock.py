@@ -108,7 +108,9 @@ def find_clock(
             if text is not None
         ]  # fmt: skip
         if found:
-            trace, text = max(found, key=lambda one: _rank(one[0], _macros(one[1]), macros))
+            ranks = [(_macros(text) == macros, trace.size, sum(_macros(text).values()))
+                     for trace, text in found]  # fmt: skip
+            trace, text = found[ranks.index(max(ranks))]
             traced = code_lines(text, whole_catalogue()[trace.kernel.split(":")[0]].kernel)
             lines = {line: other for (line, _), (other, _) in zip(shown, traced, strict=True)}
             phases = tuple(
@@ -201,13 +203,6 @@ def _same_code(traced: str, shown: tuple[str, ...]) -> str | None:
     text = entry.source(**macros)
     is_same = tuple(code for _, code in code_lines(text, entry.kernel)) == shown
     return text if is_same else None
-
-
-def _rank(
-    trace: Trace, macros: dict[str, int], shown: dict[str, int]
-) -> tuple[bool, tuple[int, int, int], int]:
-    """How well a trace stands for what is shown: its macros, its size, how large its tiles are."""
-    return macros == shown, trace.size, sum(macros.values())
 
 
 def _macros(text: str) -> dict[str, int]:

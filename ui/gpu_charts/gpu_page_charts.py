@@ -48,10 +48,6 @@ def draw_chart(chart: ComparisonChart, data: ChartData) -> go.Figure:
     return chart.draw(data)
 
 
-def _has_sizes(data: ChartData) -> bool:
-    return len({one.size for one in data.squares}) > 1
-
-
 def _describe_sizes(data: ChartData) -> str:
     sizes = " ".join(
         f"M = N = K = {one.size[0]:,}: {performance.describe(one)}." for one in data.squares
@@ -101,7 +97,7 @@ CHARTS = (
         ),
         alt=_describe_sizes,
         units=("TFLOP/s", MILLISECONDS),
-        is_offered=_has_sizes,
+        is_offered=lambda data: len({one.size for one in data.squares}) > 1,
     ),
     ComparisonChart(
         tab="Speed and error",

@@ -31,7 +31,8 @@ def highlight(lines: list[str]) -> list[list[tuple[str, str]]]:
     highlighted: list[list[tuple[str, str]]] = [[]]
     short = [line if len(line) <= LONGEST_LINE else "" for line in lines]
     for token, text in _tokens("\n".join(short)):
-        colour = next((colour for kind, colour in COLOURED if _is_within(token, kind)), "plain")
+        # A kind's token is of it or of one below it: Number.Float is a Number.
+        colour = next((of for kind, of in COLOURED if token[: len(kind)] == kind), "plain")
         first, *others = text.split("\n")
         _append(highlighted[-1], colour, first)
         for line in others:
@@ -53,11 +54,6 @@ def _tokens(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
             yield from lexer.get_tokens(directive["rest"])
         else:
             yield token, part
-
-
-def _is_within(token: tuple[str, ...], kind: tuple[str, ...]) -> bool:
-    """Whether Pygments' token is of a kind or of one below it: Number.Float is a Number."""
-    return token[: len(kind)] == kind
 
 
 def _append(pieces: list[tuple[str, str]], colour: str, text: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 import plotly.graph_objects as go
 
-from compiler.machine_code import Instruction, MachineCode
+from compiler.machine_code import MachineCode
 from compiler.occupancy import CardOccupancy, card_occupancy
 from compiler.recorded import recorded
 from gpu.comparison import Comparison
@@ -136,11 +136,6 @@ def machine_code(name: str) -> MachineCode:
     return code
 
 
-def inner_loop() -> tuple[Instruction, ...]:
-    """The instructions of the inner loop that is shown."""
-    return instruction_grid.inner_instructions(machine_code(LOOPED))
-
-
 def resident() -> CardOccupancy:
     """What a multiprocessor holds of the kernel whose blocks are shown."""
     entry = whole_catalogue()[RESIDENT]
@@ -193,7 +188,8 @@ def _parts(chart: Chart, run: RecordedRun) -> Parts:
         case Chart.RESIDENCY:
             return residency.draw_residency, residency.describe, (resident(),)
         case Chart.INNER_LOOP:
-            return instruction_grid.draw_instructions, instruction_grid.describe, (inner_loop(),)
+            inner = instruction_grid.inner_instructions(machine_code(LOOPED))
+            return instruction_grid.draw_instructions, instruction_grid.describe, (inner,)
         case Chart.INSTRUCTIONS:
             return instruction_mix.draw_mixes, instruction_mix.describe, (ladder(run),)
         case Chart.AGAINST_SIZE:
