@@ -377,7 +377,7 @@ def _kept_warps(
         warps[int(numbered[one])] = _intervals(found.warps, spans, joined, numbers, keep)
     notes = []
     if len(in_full) < blocks.size:
-        notes.append(f"Of {blocks.size} whole blocks the warps of {len(in_full)} are stored.")
+        notes.append(f"Of {blocks.size:,} whole blocks the warps of {len(in_full)} are stored.")
     if not all(in_full.values()):
         cut = list(in_full.values()).count(False)
         notes.append(
