@@ -82,11 +82,6 @@ def uses_tensor_cores(text: str) -> bool:
     return re.search(r"\bwg?mma\b", text) is not None
 
 
-def uses_warp_groups(text: str) -> bool:
-    """Whether source has instructions of a warpgroup, in PTX."""
-    return re.search(r"\bwgmma\.", text) is not None
-
-
 @functools.cache
 def numbers() -> str:
     """The macros of <float.h>, <limits.h> and <math.h>, with the simulator's numbers."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from compiler.headers import headers, uses_tensor_cores, uses_warp_groups
+from compiler.headers import headers, uses_tensor_cores
 from simulator.frontend.device_code import SourceFile
 from simulator.frontend.directives import check_directives
 from simulator.frontend.lexer import in_one_spelling
@@ -79,7 +79,7 @@ def _with_instructions(text: str, kernel: str, architecture: str) -> str:
             f"{kernel} multiplies on tensor cores by nvcuda::wmma, which needs a GPU of compute "
             f"capability 8.0 or more; this one has {int(architecture[3:]) / 10}."
         )
-    if not uses_warp_groups(text):
+    if not re.search(r"\bwgmma\.", text):  # a warpgroup's instructions, in PTX
         return architecture
     if architecture != WARP_GROUPS:
         raise SourceError(
