@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from simulator.verdict.guards import has_guard
 from simulator.verdict.repair import Repair, apply, first_that_mends, repairs
 from simulator.verdict.runs import EXPLAINED, Runs
 from simulator.verdict.sizes import Trial
@@ -18,7 +19,8 @@ SECONDS = 1.0  # of a processor, that a launch with a change may take
 def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
     """A change with which a kernel is right and without hazards where it was not.
 
-    runs are of the first of the planned sizes. Takes some seconds at most.
+    One that guards no edge and fails in whole tiles is to be right at these. runs are of the first
+    of the planned sizes. Takes some seconds at most.
     """
     kernel = runs.kernel
     checks = list(zip(planned, runs.checks, strict=False))
@@ -29,6 +31,9 @@ def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
         for trial, one in checks
         if one.state is not CheckState.SKIPPED and trial not in failed
     ]
+    if not has_guard(kernel, runs.form) and not all(one.is_ragged for one in failed):
+        failed = [one for one in failed if not one.is_ragged]
+        others = [one for one in others if not one.is_ragged]
     if not failed or any(one.has_fractions for one in runs.checks):
         return None  # what is wrong is in the values, not at a place
     right = CheckState.UNCHECKED if runs.title is None else CheckState.RIGHT

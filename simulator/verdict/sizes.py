@@ -30,7 +30,7 @@ PLAN = (
     ONE,
     ((0, 1), (1, 3), (1, 1)),
     ((1, 3), (0, 1), (0, 3)),
-    ((2, 0), (1, 0), (3, 0)),
+    ((2, 0), (1, 0), (5, 0)),  # as many tiles of K as a pipeline of four stages needs
     ((2, 3), (3, -1), (1, 2)),
 )
 # Sizes at which warps multiply tiles come first: those that tiles divide, and odd ones after them.

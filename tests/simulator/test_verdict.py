@@ -359,7 +359,7 @@ def test_a_grid_without_a_block_for_the_last_tile_is_tried_at_whole_tiles_too() 
     form = replace(user_kernel.form, grid=("N / TILE", "M / TILE", "1"))
     verdict = judge(replace(user_kernel, form=form), compile_kernel(TILED))
     right = [dict(one.sizes) for one in verdict.checks if one.state is CheckState.RIGHT]
-    assert {"M": 8, "N": 4, "K": 12} in right
+    assert {"M": 8, "N": 4, "K": 20} in right
     assert "Right where its tile divides M, N and K; wrong at M = 11" in verdict.next_step
     assert "No thread stores it." in verdict.next_step
 
@@ -536,7 +536,6 @@ __global__ void multiply(float* a, float* b, float* c, int width) {
 
 
 @pytest.mark.usefixtures("_no_repairs")
-@pytest.mark.usefixtures("_no_repairs")
 def test_a_wrong_product_that_is_tried_as_another_may_not_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -556,7 +555,7 @@ def test_a_missing_barrier_comes_before_guards_for_the_edges() -> None:
     form = guess_form(WHOLE_TILES, kernel)
     assert form.grid[0] == form.grid[1] == "(width + T - 1) / T"
     verdict = judge(UserKernel(WHOLE_TILES, kernel.name, form), kernel)
-    assert verdict.next_step.startswith("Put a __syncthreads() between lines 8 and 10.")
+    assert verdict.next_step.startswith("Add `__syncthreads();` after line 8.")
 
 
 @pytest.mark.usefixtures("_no_repairs")
@@ -612,6 +611,31 @@ def test_the_vectors_of_a_row_are_not_rounded_up() -> None:
     }""")
     form = LaunchForm(("1",) * 3, ("1",) * 3, "0", ())
     assert rounded_down(kernel, form) == [(3, "K / 8")]
+
+
+PIPELINE = """#define T 4
+__global__ void multiply(const float* A, const float* B, float* C, int M, int N, int K) {
+    __shared__ float As[3][T][T], Bs[3][T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+    float sum = 0;
+    for (int t = -2; t < K / T; ++t) {
+        int next = t + 2;
+        if (next < K / T) {
+            As[next % 3][y][x] = A[row * K + next * T + x];
+            Bs[next % 3][y][x] = B[(next * T + y) * N + col];
+        }
+        __syncthreads();
+        for (int k = 0; k < T && t >= 0; ++k)
+            sum += As[t % 3][y][k] * Bs[t % 3][k][x];
+    }
+    C[row * N + col] = sum;
+}"""
+
+
+def test_a_barrier_that_only_a_fourth_tile_misses_is_told() -> None:
+    verdict = judged(PIPELINE)
+    assert verdict.state is State.HAZARD
+    assert verdict.next_step.startswith("Add `__syncthreads();` after the loop of line 13.")
 
 
 def test_a_copy_that_is_read_too_soon_is_to_be_waited_for() -> None:
