@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.simulator.launches import run_text
+from simulator.language.tree import MemorySpace
+from simulator.machine.machine import Machine
+from simulator.machine.observer import AccessKind
+from simulator.observers.counters import ArrayCounters
+from tests.simulator.launches import launch_text, run_text
 
 # Statements of a kernel of 64 threads (two warps) with an array x of 4096 floats, and what it adds
 # up to: (requests, sectors) of global loads and stores, (requests, wavefronts, ideal wavefronts) of
@@ -99,3 +103,14 @@ def test_counters(name: str) -> None:
     assert found == expected
     for name, total in report.counters.items():
         assert total == sum(line[name] for line in lines)
+
+
+def test_an_arrays_counts_are_those_of_its_line() -> None:
+    code = "__global__ void k(float* x, float* y) { int i = threadIdx.x; x[i] = y[2 * i] + y[0]; }"
+    counters = ArrayCounters()
+    arrays = {name: np.zeros(128, np.float32) for name in "xy"}
+    Machine(*launch_text(code, block=64, **arrays), [counters]).run()
+    assert counters.arrays == {
+        (1, "x", AccessKind.STORE): (MemorySpace.GLOBAL, 2, 8),
+        (1, "y", AccessKind.LOAD): (MemorySpace.GLOBAL, 2 + 2, 16 + 2),
+    }

@@ -41,6 +41,12 @@ BODIES: Mapping[str, tuple[str, bool]] = {
     "a variable without a value": (
         "float a; for (int k = 0; k < n; ++k) a += x[k]; y[t] = a;", False,
     ),
+    "lanes that move by different amounts": (
+        "float a = 0; for (int k = 0; k < n; ++k) a += x[t % 8 * k]; y[t] = a;", False,
+    ),
+    "a counter that is beyond its type's range": (
+        "float a = 0; for (int k = 256; (unsigned char)k < 8; ++k) a += x[k]; y[t] = a;", False,
+    ),
     "bounds that differ": ("float a = 0; for (int k = 0; k < t; ++k) a += x[k]; y[t] = a;", False),
     "vectors and choices": (
         "float a = 0; const float4* v = (const float4*)x; for (unsigned k = 1; k <= 8u; k += 2) {"
