@@ -165,14 +165,16 @@ class Stages:
         """Whether a step only counts a loop other than the outermost."""
         if isinstance(step.statement, Loop):
             return step.statement is not self._model.outer or self._model.inner is None
-        following = self._model.recording.steps[step.number + 1 : step.number + 2]
-        return any(
-            isinstance(after.statement, Loop)
-            and after.kind is StepKind.TEST
-            and _is_within(step.statement, after.statement.start)
-            and self._is_loop_control(after)
-            for after in following
-        )
+        steps = self._model.recording.steps
+        for number in range(step.number + 1, len(steps)):
+            after = steps[number]
+            if isinstance(after.statement, Loop):
+                return (
+                    after.kind is StepKind.TEST
+                    and _is_within(step.statement, after.statement.start)
+                    and self._is_loop_control(after)
+                )
+        return False
 
     def _memory_step_around(self, step: Step) -> tuple[Stage, Step] | None:
         """The next step that does something with memory, or the one before, and its stage.

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.language.tree import Declare, Loop
 from simulator.machine.observer import StepKind
-from tests.ui.lecture.lectures import Lecture, of_query
+from tests.ui.lecture.lectures import Lecture, of_code, of_query
 from ui.drawing.look import Held, Level, Look, Stage
 from ui.lecture.arrays import ArrayReader
 from ui.lecture.board import Boards
@@ -243,3 +243,32 @@ def test_each_stage_is_seen_somewhere() -> None:
     }
     # Clock, costs and the grid are only held; these kernels do not use the tensor core.
     assert shown == set(Stage) - {Stage.CLOCK, Stage.COSTS, Stage.GRID, Stage.TENSOR}
+
+
+def test_each_part_of_a_loops_first_clause_is_shown_on_the_stage_of_the_loop() -> None:
+    code = """__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {
+    for (int i = 0, j = 8; i < 2; ++i)
+        C[8 * i + threadIdx.x] = A[j];
+}"""
+    lecture = of_code(code, 8, 0)
+    first, second, *_ = lecture.steps_of("for (int i")
+    assert isinstance(first.statement, Declare)
+    assert isinstance(second.statement, Declare)
+    of = stages(lecture).of
+    assert of(first) is of(second) is Stage.STORE
+
+
+def test_a_loop_that_sets_sums_to_zero_is_on_no_stage_of_what_follows_the_tiles() -> None:
+    code = """__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {
+    float sums[2];
+    for (int i = 0; i < 2; ++i)
+        sums[i] = 0;
+    for (int k = 0; k < K; ++k)
+        for (int i = 0; i < 2; ++i)
+            sums[i] += A[K * threadIdx.x + k] * B[N * k + i];
+    C[threadIdx.x] = sums[0] + sums[1];
+}"""
+    lecture = of_code(code, 8, 0)
+    of, (first, *_) = stages(lecture).of, lecture.steps_of("for (int k")
+    assert {of(step) for step in lecture.steps[: first.number]} == {Stage.REGISTERS}
+    assert of(lecture.steps[-1]) is Stage.STORE
