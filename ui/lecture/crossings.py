@@ -292,7 +292,8 @@ def _around(run: list[Lane]) -> tuple[Box, Box]:
 def _arrow_down(source: Box, target: Box, share: float = 0.5) -> str:
     """An arrow from one box down to another, or up to one above it, at a share of their widths.
 
-    Arrows of several rows, one above the other, so are beside each other.
+    Arrows of several rows, one above the other, so are beside each other: the first within a
+    column, the others along the borders between columns, which leaves the numbers free.
     """
     x, end_x = (box[0] + share * (box[2] - box[0]) for box in (source, target))
     is_down = target[1] >= source[1]

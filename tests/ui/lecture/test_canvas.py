@@ -145,6 +145,26 @@ def test_a_copy_crosses_the_border_in_an_arrow_for_each_run_of_neighbours() -> N
         assert bool(arrows(fans)) == line.startswith("acc +=")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_arrow_bends_between_its_ends_and_leaves_numbers_free(width: int) -> None:
+    lecture = of_query(Look(width=width), kernel="tiled", M=8, N=8, K=8, TILE=4)
+    along = int(width == 390)  # there the chip is below global memory: arrows lead down
+    for line, shape in (("As[", -2), ("C[", -1)):
+        path = lecture.panel(CrossingsPanel).shapes(lecture.steps_of(line)[0])[shape]["path"]
+        curves = [
+            np.array(re.findall(r"-?[\d.]+", curve), float).reshape(-1, 2)
+            for curve in re.findall("M[^M]*C[^M]*", path)
+        ]
+        assert len(curves) == 4
+        for first, *bends, last in (curve[:4, along] for curve in curves):
+            assert all(min(first, last) < bend < max(first, last) for bend in bends)
+        starts = sorted(curve[0, 1 - along] for curve in curves)
+        if along:  # from within the first of four columns, and from the borders after each
+            column = (starts[3] - starts[1]) / 2
+            assert starts == pytest.approx(starts[1] + column * np.array([-0.5, 0, 1, 2]), abs=0.2)
+        assert starts[0] + 1 < starts[1]
+
+
 def test_a_row_that_lies_across_rows_of_a_matrix_crosses_cell_by_cell() -> None:
     lecture = of_query(kernel="uncoalesced", M=8, N=8, K=4)
     step = lecture.steps_of("acc +=")[0]
