@@ -11,7 +11,8 @@ import pytest
 
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
-from tests.ui.lecture.lectures import Lecture, record_view
+from simulator.machine.schedule import Schedule
+from tests.ui.lecture.lectures import Lecture, of_code, record_view
 from ui.analysis.right_values import Fate, RightValues
 from ui.analysis.scene_model import build_scene_model
 from ui.analysis.wrong_access import Fault, WrongAccess, find_wrong_access
@@ -120,6 +121,27 @@ def test_where_no_order_shows_the_race_nothing_is_wrong(edits: str) -> None:
     assert not wrong_reads(view)
     last = record_view(view).steps[-1]
     assert compared(view).wrong_cells(last, "C", MemorySpace.GLOBAL) is None
+
+
+@pytest.mark.parametrize("sign", [">", "<="])
+def test_a_sum_that_has_a_value_in_one_run_alone_is_not_compared(sign: str) -> None:
+    code = f"""__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {{
+    __shared__ float s[64];
+    int i = threadIdx.x;
+    s[i] = A[i];
+    __syncthreads();
+    float sum;
+    if (s[63 - i] {sign} 0) sum = 1;
+    C[i] = 1;
+}}"""
+    faulty, right = (
+        of_code(text, 64, 0, Schedule.ASCENDING).recording
+        for text in (code.replace("__syncthreads();", ""), code)
+    )
+    values = RightValues(faulty, right)
+    pairs = [(step, values.step(step)) for step in faulty.steps]
+    assert any(one and ("sum" in step.registers) != ("sum" in one.registers) for step, one in pairs)
+    assert not any(values.right_sums(step, "sum") is not None for step in faulty.steps)
 
 
 def lecture_of(view: View, thread: int) -> Lecture:

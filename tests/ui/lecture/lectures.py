@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from simulator import Launch, Recording, Step, catalogue, compile_kernel, record
+from simulator import Launch, Recording, Step, catalogue, compile_kernel, record, simulate
+from simulator.machine.schedule import Schedule
 from tests.ui.scene_models import SIZES, boxes, recorded
 from ui.analysis.scene_model import SceneModel, build_scene_model
 from ui.drawing.canvas import SPACE, Shape
@@ -122,11 +123,16 @@ def of_size(number: int, look: Look = Look(), thread: int | None = None) -> Lect
     return Lecture(model, look)
 
 
-def of_code(code: str, threads: int, thread: int) -> Lecture:
+def of_code(
+    code: str, threads: int, thread: int, schedule: Schedule = Schedule.LOCKSTEP
+) -> Lecture:
     """The lecture of a kernel k of so many threads in a row; A, B and C are 8 x 8, all ones."""
     arguments = {name: np.ones((8, 8), np.float32) for name in "ABC"} | dict.fromkeys("MNK", 8)
-    recording = record(compile_kernel(code, "k"), Launch((1, 1, 1), (threads, 1, 1), arguments))
-    return Lecture(build_scene_model(recording, thread))
+    kernel, launch = compile_kernel(code, "k"), Launch((1, 1, 1), (threads, 1, 1), arguments)
+    hazards = simulate(kernel, launch).hazards
+    return Lecture(
+        build_scene_model(record(kernel, launch, (0, 0, 0), schedule), thread, hazards=hazards)
+    )
 
 
 def seen(shape: Shape) -> list[Box]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from typing import Any
@@ -101,6 +102,8 @@ def test_the_sectors_show_each_word_and_whether_it_is_asked_for(kernel: str) -> 
     lecture = of_query(PRESENTED, kernel=kernel, M=32, N=32, K=8, **_tile(kernel))
     panel = lecture.panel(ProductStage)._sectors
     assert panel is not None
+    for place, other in itertools.pairwise(panel._places):
+        assert place.right < other.left
     for step in lecture.steps:
         unused, hatch, used, own, *_ = panel.shapes(step)
         words = sum(len(seen(shape)) for shape in (unused, used, own))

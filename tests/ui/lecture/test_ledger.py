@@ -242,3 +242,16 @@ def test_who_reads_a_value_after_it_is_overwritten_is_not_counted() -> None:
         else:
             assert f"{readers} will read" in ledger(lecture, first)
         assert "4 threads will read" in ledger(lecture, second)
+
+
+@pytest.mark.parametrize("declared", ["__shared__ float s[64];", "float* s = A;"])
+def test_a_warning_counts_the_cells_that_no_barrier_orders(declared: str) -> None:
+    code = f"""__global__ void k(float* A, const float* B, float* C, int M, int N, int K) {{
+    {declared}
+    int i = threadIdx.x;
+    s[i] = i;
+    if (i < 3) C[i] = s[63 - i];
+}}"""
+    lecture = of_code(code, 64, 0)
+    read = lecture.steps_of("C[i] = s[63 - i]")[-1]
+    assert "⚠ 3 cells shared with no barrier in between" in ledger(lecture, read)
