@@ -23,6 +23,7 @@ from simulator.size_expression import WORD, evaluate, rounded_up
 from simulator.verdict.experiment import COUNTED, Experiment, Run, Sizes, small_value
 from simulator.verdict.fit import Allocated, Fit, compared, expressions, fits
 from simulator.verdict.form import Contents, LaunchForm, NumberArgument, Sizes3
+from simulator.verdict.grid_loops import rounds
 from simulator.verdict.launches import macro_values
 from simulator.verdict.parameters import axes_used, vector_length
 from simulator.verdict.sizes import tiles_of
@@ -140,7 +141,9 @@ class _Search:
         self._tasks = tasks
         self._end = end
         self._macros = macro_values(experiment.kernel.text)
-        used = axes_used(experiment.kernel, "blockIdx")
+        kernel = experiment.kernel
+        used = axes_used(kernel, "blockIdx") | axes_used(kernel, "gridDim")
+        self._rounds = rounds(kernel)
         self._axes = [axis for axis in range(3) if "xyz"[axis] in used]
         threads = math.prod(evaluate(one, self._macros) for one in experiment.block)
         most = int((MAX_GRID_THREADS / threads) ** (1 / max(1, len(self._axes))))
@@ -176,6 +179,7 @@ class _Search:
                 choices.append(self._guesses(axis))
             else:
                 size, tile = bound
+                tile *= self._rounds[axis]
                 if size in self._large:  # of a product of sizes no single one has whole tiles
                     tiles[size] = tile
                 choices.append((rounded_up(size, tile) if size else str(tile),))
@@ -276,11 +280,13 @@ class _Search:
         values = self._values(dict(zip(self._large, apart, strict=False)))
         block = evaluate(self._one.block[axis], self._macros)
         tiles = list(dict.fromkeys((*self._apart(axis, values), block)))[:MOST_TILES]
+        tiles = [self._rounds[axis] * tile for tile in tiles]
         self._side = max(self._side, tiles[0])
         counted = [one for one in self._one.sizes if COUNTED.search(one)] if axis else []
         if not self._large:
             return [*counted, "2"]
-        sizes = (*self._large, *self._pairs())
+        # A loop over the grid has a bound, so that fewer blocks than that would do.
+        sizes = self._large if self._rounds[axis] > 1 else (*self._large, *self._pairs())
         found = [*counted, *(rounded_up(size, tile) for tile in tiles for size in sizes)]
         return found[:MOST_GUESSES]
 
@@ -326,7 +332,7 @@ class _Search:
             yield [{name: size * LARGER for name, size in each.items()} for each in small]
         if len(self._large) > 1:
             yield self._sizes_to_try(tiles, is_square=True)
-        if not self._axes:
+        if not self._axes and self._grid is None:
             threads = math.prod(evaluate(one, self._macros) for one in self._one.block)
             yield [self._values(dict.fromkeys(self._large, threads))] * 2
 

@@ -36,6 +36,7 @@ from simulator.verdict.form import (
     with_contents,
     with_numbers,
 )
+from simulator.verdict.grid_loops import rounds
 from simulator.verdict.host_form import HostForm, host_form
 from simulator.verdict.launches import build_launch, check_names, known_values, macro_values
 from simulator.verdict.parameters import (
@@ -310,15 +311,18 @@ def _grid(kernel: Kernel, form: LaunchForm, tile: BlockTile | None) -> Sizes3:
         used = axes_used(kernel, "blockIdx")
         across = rounded_up(columns, form.block[0]) if "x" in used else "1"
         return across, rounded_up(rows, form.block[1]) if "y" in used else "1", "1"
-    names = {along: _named(kernel, form, along, size) for along, size in _sides(tile).items()}
+    x, y, _ = rounds(kernel)
+    times = {tile.along_y: y, tile.along_x: x}
+    names = {along: _named(kernel, form, along, size * times.get(along, 1))
+             for along, size in _sides(tile).items()}  # fmt: skip
     if tile.is_linear:
         return rounded_up(f"{rows} * {columns}", names["columns"]), "1", "1"
     blocks = {
         "rows": rounded_up(rows, names["rows"]),
         "columns": rounded_up(columns, names["columns"]),
     }
-    x = blocks.get(tile.along_x, "1")
-    return x, blocks.get(tile.along_y, "1") if tile.along_y != tile.along_x else "1", "1"
+    across = blocks.get(tile.along_x, "1")
+    return across, blocks.get(tile.along_y, "1") if tile.along_y != tile.along_x else "1", "1"
 
 
 def _sides(tile: BlockTile) -> dict[str, int]:

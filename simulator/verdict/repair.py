@@ -328,11 +328,14 @@ class _Text:
                 found = list(dict.fromkeys(fix.span.line for fix in fixes))
                 repaired = [name for name in names if any(name in fix.text for fix in fixes)]
                 yield Repair(*changes.swap_axes(repaired, found), fixes)
+        indices = {one.axis for one in places.values() if one.name.endswith("Idx")}
         for one in self._expressions():
             if isinstance(one, tree.Builtin) and one.axis in "xy":
                 text = self._text(one.span)
-                other = f"{one.name}.{'y' if one.axis == 'x' else 'x'}"
-                if text == f"{one.name}.{one.axis}":
+                axis = "y" if one.axis == "x" else "x"
+                other = f"{one.name}.{axis}"
+                has_axis = one.name.endswith("Idx") or axis in indices
+                if text == f"{one.name}.{one.axis}" and has_axis:
                     words = changes.write_axis(other, text, one.span.line)
                     yield Repair(*words, (Fix(one.span, other),))
 
