@@ -268,6 +268,14 @@ def too_large(factor: str, other: str, size: int, line: int, first: int) -> str:
     )
 
 
+def narrow(name: str, ctype: str, line: int, most: int) -> str:
+    """A variable that grows with the blocks and whose type holds no more than so much."""
+    return (
+        f"line {line}: {name} is of type {ctype}, which holds at most {most:,}: where more blocks "
+        f"make {name} larger it starts again, and the result is wrong. Declare {name} as an int."
+    )
+
+
 # Of each kind of hazard, where nothing more is known of it.
 NEXT_STEPS: Mapping[HazardKind, str] = {
     HazardKind.TRAP: "Fix what ends the launch",

@@ -16,7 +16,7 @@ from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
-from simulator.verdict.overflow import overflow
+from simulator.verdict.overflow import narrow_indices, overflow
 from simulator.verdict.parameters import in_layout
 from simulator.verdict.places import find_places
 from simulator.verdict.probe import Probe
@@ -95,9 +95,7 @@ def judge(
         neighbours=rows,
         costliest=costliest,
         occupancy=fits,
-        notes=tuple(
-            dict.fromkeys((*form_notes, *kernel.notes, *kernel.warnings, *runs.notes.values()))
-        ),
+        notes=_notes(kernel, form_notes, runs),
     )
 
 
@@ -116,6 +114,12 @@ def _run_all(runs: Runs, planned: list[Trial], on_progress: Callable[[str], None
             break  # other sizes would tell the same, later
         if not number:
             begin = time.thread_time()
+
+
+def _notes(kernel: Kernel, of_form: tuple[str, ...], runs: Runs) -> tuple[str, ...]:
+    """What else is to be said of a kernel and its form, each sentence once."""
+    found = (*of_form, *narrow_indices(kernel), *kernel.notes, *kernel.warnings)
+    return tuple(dict.fromkeys((*found, *runs.notes.values())))
 
 
 def _places(form: LaunchForm, kernel: Kernel) -> Iterator[str]:

@@ -1,16 +1,30 @@
-"""Indices too large for an int in a file's own launch, which may be larger than what was run."""
+"""Indices too large for their type in a launch that is larger than what was run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulator.language.ctype import Scalar
+import numpy as np
+
+from simulator.language.ctype import INT, Scalar
 from simulator.language.errors import Span
-from simulator.language.tree import Binary, Expression, Index, Kernel, Literal, Load, Name
-from simulator.language.visit import expressions_within, strip_casts, subexpressions
+from simulator.language.tree import (
+    Binary,
+    Builtin,
+    Cast,
+    Declare,
+    Expression,
+    Index,
+    Kernel,
+    Literal,
+    Load,
+    Name,
+)
+from simulator.language.visit import expressions_within, strip_casts, subexpressions, walk
 from simulator.observers.written_parameters import root_variable
 from simulator.sentences import verdicts
 from simulator.verdict.host_form import host_form
+from simulator.verdict.parameters import is_whole
 
 MOST = 2**31  # one more than the largest int
 
@@ -31,6 +45,26 @@ def overflow(kernel: Kernel) -> str:
                 line, first = product.span.line, first_too_large(size)
                 return verdicts.too_large(one, other, size, line, first)
     return ""
+
+
+def narrow_indices(kernel: Kernel) -> Iterator[str]:
+    """A sentence on each variable of a short type that grows with the number of blocks."""
+    for one in walk(kernel.body):
+        if not isinstance(one, Declare) or one.value is None:
+            continue
+        ctype, parts = one.variable.ctype, list(subexpressions(one.value))
+        if not isinstance(ctype, Scalar):
+            continue
+        is_sum = all(
+            isinstance(part, Builtin | Literal | Cast)
+            or (isinstance(part, Binary) and part.operator in "+*")
+            for part in parts
+        )
+        blocks = [part for part in parts if isinstance(part, Builtin) and part.name == "blockIdx"]
+        is_short = is_whole(ctype) and ctype.size < INT.size
+        if is_sum and blocks and is_short:
+            most = int(np.iinfo(ctype.dtype).max)
+            yield verdicts.narrow(one.variable.name, str(ctype), one.span.line, most)
 
 
 def first_too_large(factor: int) -> int:
