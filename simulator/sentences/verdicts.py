@@ -388,6 +388,20 @@ def whole_vectors(length: int, flags: Sequence[str]) -> str:
     return f"With {joined(flags)} on, r{right}" if flags else f"R{right}"
 
 
+def one_block(block: Sequence[str], found: Mapping[str, int], axes: Sequence[str]) -> str:
+    """A kernel that is right as far as the threads of one block go, and a size beyond them.
+
+    axes are those on which blockIdx is all that its indices need, none where that is not enough.
+    """
+    threads = " x ".join(side for side in block if side != "1")
+    indices = [f"blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}" for axis in axes]
+    use = f" For larger sizes use {joined(indices)}." if indices else ""
+    return (
+        f"Right as long as one block of {threads} threads is enough, wrong at {size_text(found)}: "
+        f"without blockIdx more blocks would do the same again.{use}"
+    )
+
+
 # What it seems to be ------------------------------------------------------------------------------
 
 CHOOSE = "Choose what it should compute, and its results will be compared."

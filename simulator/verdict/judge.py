@@ -16,6 +16,7 @@ from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.limited import limit
 from simulator.verdict.mend import mend
 from simulator.verdict.neighbours import neighbours
+from simulator.verdict.one_block import limit_of_one_block
 from simulator.verdict.overflow import narrow_indices, overflow
 from simulator.verdict.parameters import in_layout
 from simulator.verdict.places import find_places
@@ -62,8 +63,9 @@ def judge(
     form_notes = (*_renamed(user_kernel.form), *_places(user_kernel.form, kernel))
     limits, mended, nearest = "", None, ""
     if state in (State.WRONG, State.HAZARD):
-        mended = mend(runs, planned)
-        if mended is None or not mended.is_of_guard:
+        limits = limit_of_one_block(kernel, user_kernel.form, checks, hazards)
+        mended = None if limits else mend(runs, planned)
+        if not limits and (mended is None or not mended.is_of_guard):
             limits = limit(kernel, user_kernel.form, planned[0].tiles, checks, hazards)
         state = State.LIMITED if limits else state
     elif state is State.UNCHECKED and not runs.drawn and not form_notes:

@@ -12,6 +12,7 @@ from simulator.language.visit import calls
 from simulator.size_expression import WORD, evaluate
 from simulator.verdict.form import LaunchForm
 from simulator.verdict.launches import known_values
+from simulator.verdict.one_block import sizes_of_one_block
 from simulator.verdict.parameters import is_whole
 
 FEW = 5  # rows, where each is long
@@ -76,6 +77,8 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
         )
     if free and follows:
         chosen.append(_beyond_a_block(kernel, form, free, by_name))
+    of_one_block = sizes_of_one_block(kernel, form, free)
+    chosen += of_one_block
     found: list[Trial] = []
     for given in chosen:
         try:
@@ -88,7 +91,7 @@ def trials(kernel: Kernel, form: LaunchForm, roles: tuple[str, ...]) -> list[Tri
         if not roles:
             sizes = {one.name: values[one.name] for one in form.arguments if one.name in values}
         is_larger = any(size > found[0].sizes[role] for role, size in sizes.items() if found)
-        if is_larger and not follows:
+        if is_larger and not follows and given not in of_one_block:
             continue
         if all(sizes != one.sizes for one in found):
             found.append(Trial(given, sizes, tiles))
