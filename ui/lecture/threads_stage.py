@@ -108,7 +108,7 @@ class ThreadsStage(StagePanel):
             )
         else:
             text = f"{active} of {total} threads {_verb('run', active)} this line."
-            text += " Nobody waits."
+            text += " Nobody waits at a barrier."
         block = self._model.recording.launch.block
         thread = format_index(unravel(self._model.thread, block), block)
         warp = self._model.thread // WARP_SIZE

@@ -225,7 +225,7 @@ def draw_part(part: Part, visit: Visit, key: str, number: int) -> None:
                 walked += f"<style>{markup.css_on_paper(pictures, printed)}</style>"
             if part.is_more:
                 st.markdown(
-                    f":gray-badge[{MORE}]", help="A class of ninety minutes leaves this out."
+                    f":gray-badge[{MORE}]", help="A class of ninety minutes may leave this out."
                 )
             opened = draw_stops(walked, len(part.stops), f"stops {key}")
             if opened is not None:
