@@ -24,7 +24,17 @@ from ui.gpu_charts.rows import INK
 from ui.lessons import charts
 from ui.lessons.__main__ import main
 from ui.lessons.charts import describe, draw_chart, limits_of, source
-from ui.lessons.judge import Answer, check_texts, fill, hint, judge, right_answer, value, words
+from ui.lessons.judge import (
+    Answer,
+    check_texts,
+    fill,
+    hint,
+    judge,
+    right_answer,
+    value,
+    words,
+    wrong_answer,
+)
 from ui.lessons.lesson import (
     SESSIONS,
     Chart,
@@ -114,6 +124,17 @@ def test_what_students_say_is_wrong(index: int) -> None:
         parts = tuple(value(question, part, numbers) for part in reason.answer.split(","))
         said = parts if isinstance(right, tuple) else parts[0]
         assert said != right, reason.because
+
+
+@pytest.mark.parametrize("part", QUESTIONS, ids=lambda part: part.name)
+@pytest.mark.sample(8)
+def test_every_reason_is_given_in_some_draw(part: QuestionPart) -> None:
+    given = set[int]()
+    for question in part.variants:
+        numbers = numbers_of(VARIANTS.index(question))
+        answers = [wrong_answer(question, reason, numbers) for reason in question.wrong]
+        given |= {answers.index(answer) for answer in answers}
+    assert given == set(range(len(part.variants[0].wrong)))
 
 
 @pytest.mark.sample(9)
