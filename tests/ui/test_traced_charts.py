@@ -50,6 +50,9 @@ def test_each_row_is_a_whole_life_in_the_colours_of_the_timeline() -> None:
         assert ends[-1] == pytest.approx(100)
     names = [one.text for one in figure.layout.annotations]
     assert names[1] == "tiled, TILE 32: 72%, 1.06 ×"
+    pointed_at = [sentence for bar in figure.data for sentence in bar.customdata]
+    assert any("cycles, once<br>" in sentence for sentence in pointed_at)
+    assert not any(" 1 times" in sentence for sentence in pointed_at)
 
 
 def test_tiles_of_any_size_are_at_one_scale() -> None:

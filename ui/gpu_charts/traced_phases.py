@@ -41,9 +41,10 @@ def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
         left = 0.0
         for phase in trace.phases:
             if phase.k is None:
+                often = "once" if phase.visits == 1 else f"{phase.visits:,.0f} times"
                 sentences = (
                     f"{trace_label(trace)}: {phase.name}, {format_percent(phase.share)}<br>"
-                    f"{phase.cycles:,.0f} cycles, {phase.visits:,.0f} times"
+                    f"{phase.cycles:,.0f} cycles, {often}"
                     f"<br>{_lines(phase.first_line, phase.last_line)}"
                 )
                 bars[phase.kind].append((row, left, 100 * phase.share, sentences))
