@@ -18,6 +18,7 @@ from ui.run.standalone import parse_address
 
 ONE = "kernel=tiled&M=4&N=4&K=4&TILE=2&step=18"
 TWO = "kernel=naive&M=8&N=8&K=16&with=tiled,TILE:8&step=30"
+BANKS = "kernel=transposed&M=16&N=16&K=16&TILE=16&stage=banks&step=15"
 OF_TWO = {Mark.LEFT, Mark.RIGHT, Mark.COUNTS}
 
 
@@ -49,6 +50,12 @@ def test_a_frame_is_as_small_as_what_stands_in_its_place() -> None:
     assert ledger.bottom <= areas.timeline.top
     [larger] = frames(ONE.replace("=4", "=16").replace("TILE=2", "TILE=8"), Mark.STAGE)
     assert larger.width >= stage.width
+
+
+def test_banks_are_framed_down_to_the_last_wavefront() -> None:
+    [frame] = frames(BANKS, Mark.STAGE)
+    [warps] = frames(BANKS.replace("&stage=banks", ""), Mark.WARPS)
+    assert frame.bottom > warps.top + 30, "8 wavefronts reach where other stages have the warps"
 
 
 def test_the_current_line_is_framed_with_its_values_and_no_other() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ui.drawing.canvas import CLEAR, MONO
-from ui.drawing.look import Look
+from ui.drawing.look import Look, Stage
 from ui.drawing.palette import PALETTES
 from ui.drawing.sheet import Rectangle
 from ui.lecture.layout import areas_for
@@ -21,6 +21,7 @@ Figure = Mapping[str, Any]  # "data" and "layout" of a step, as Drawing.plain ha
 EDGE = 4.0  # pixels from what is drawn to its frame's middle, and at least from the sheet's edge
 LINE_EDGE = 1.0  # pixels above and below a line: other lines are near
 LETTER_BOX = 1.2  # of a letter's height, with what hangs below the line
+OVER_THE_WARPS = (Stage.BANKS, Stage.TENSOR)  # stages that are drawn where others have the warps
 
 TAG = re.compile(r"<[^>]*>")
 COMMAND = re.compile(r"([MLHV])([-\d.]+)(?:,([-\d.]+))?")
@@ -53,6 +54,8 @@ def _areas(figure: Figure, look: Look, mark: Mark, is_pair: bool) -> list[Rectan
         areas = areas_for(look, meta["far_share"], meta["warps"], meta["clock"])
         if mark is Mark.LINE:
             return [_current_line(figure, areas.source, PALETTES[look.theme].current_line)]
+        if mark is Mark.STAGE and look.stage in OVER_THE_WARPS:
+            return [areas.whole_stage]
         area: Rectangle | None = getattr(areas, mark.value)
         return [areas.stage if area is None else area]
     pair = areas_for_pair(look, meta["clock_height"])
