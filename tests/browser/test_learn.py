@@ -349,7 +349,7 @@ def test_a_measured_claim_opens_the_run_that_it_is_from(visit: Open) -> None:
     page = visit("/learn?lesson=claims")
     page.locator(".st-key-recorded-claim_54_ms").get_by_role("button").click()
     expect(page.get_by_role("heading", name="Recorded on")).to_be_visible()
-    expect(page.get_by_label("M × N × K")).to_have_value("8,192 × 6,144 × 4,096")
+    expect(page.get_by_role("combobox", name="M × N × K")).to_have_value("8,192 × 6,144 × 4,096")
 
 
 @pytest.mark.deep

@@ -163,7 +163,8 @@ def test_each_list_is_seen_whole_on_a_projector(visit: Open) -> None:
         box = body.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 720, name
-        expect(page.get_by_role("button", name=name)).to_have_attribute("aria-expanded", "true")
+        button = page.locator(".st-key-controls").get_by_role("button", name=name)
+        expect(button).to_have_attribute("aria-expanded", "true")
         page.keyboard.press("Escape")
         expect(body).to_have_count(0)
 
