@@ -5,6 +5,7 @@ A picture takes the first that it has room for.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from simulator.language import tree
@@ -251,6 +252,11 @@ def _describe_expression(
             and (store.space is not load.space and is_read(value))
         ):
             return _describe_copy(formatter, load, store)
+        case tree.Assign(lvalue=tree.Name(variable=variable), operator="", value=value) if (
+            variable in _results(formatter.recording.kernel.body)
+        ):
+            returned = join_stages(formatter.numeric(value), formatter.show(value))
+            return (f"returns {returned} from {variable.name}", f"returns {formatter.show(value)}")
         case tree.Assign(lvalue=lvalue, operator="", value=value) if isinstance(
             lvalue, tree.Name
         ) or (store is not None and store.space is tree.MemorySpace.LOCAL):
@@ -265,6 +271,15 @@ def _describe_expression(
         case _:
             wordings = expression_values(formatter, expression)
             return tuple(f"computes {wording}" for wording in wordings)
+
+
+@functools.lru_cache(16)
+def _results(statement: tree.Statement) -> frozenset[tree.Variable]:
+    """What the return statements of the functions in a statement assign."""
+    found = frozenset().union(*map(_results, inner_statements(statement)))
+    if isinstance(statement, tree.Function) and statement.result is not None:
+        return found | {statement.result}
+    return found
 
 
 def _describe_call(
