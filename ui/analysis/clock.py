@@ -40,7 +40,7 @@ class Setting:
     @property
     def whole(self) -> str:
         """All of it."""
-        return f"{self.short} · traced: {self.ratio} × as long · {self.day}"
+        return f"{self.short} · {self.ratio} × as long when traced · {self.day}"
 
     def beside(self, other: Setting) -> Setting:
         """The words for two traces: what differs is said of both, the first one's first."""

@@ -149,15 +149,15 @@ class ClockStrip(Panel[Step]):
         share = format_share(phase.share)
         if number not in self._clock.in_tile:
             return (
-                f"Measured: warp {self._warp}, {phase.name}: median {cycles} cycles, once a "
-                f"block; mean {share} of the block's time.",
+                f"Measured: warp {self._warp}, {phase.name}: {cycles} cycles, once a block "
+                f"(median); on average {share} of the block's time.",
                 f"{phase.name}: {cycles} cycles, {share}",
             )
         return (
-            f"Measured: warp {self._warp}, {phase.name}: median {cycles} of {total:,.0f} "
-            f"cycles {unit}, mean {share} of the block's time.",
-            f"{phase.name}: {cycles} of {total:,.0f} cycles {unit}, mean {share} of the "
-            "block's time",
+            f"Measured: warp {self._warp}, {phase.name}: {cycles} of {total:,.0f} cycles "
+            f"{unit} (medians); on average {share} of the block's time.",
+            f"{phase.name}: {cycles} of {total:,.0f} cycles {unit}, on average {share} of "
+            "the block's time",
             f"{phase.name}: {cycles} cycles {unit}, {share}",
             f"{phase.name}: {cycles} cycles, {share}",
         )

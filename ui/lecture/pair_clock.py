@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gpu.candidate import split_variant
 from gpu.trace.counts import compare_counts, explain
-from gpu.trace.phases import compare
+from gpu.trace.phases import capitalized, compare
 from ui.analysis.clock import Clock, tiles_of_same_work
 from ui.analysis.pairs import Pair
 from ui.analysis.scene_model import SceneModel
@@ -59,8 +60,12 @@ def say_clocks(clocks: Clocks, letters: Letters, width: float, height: float | N
     sentences: list[tuple[str, float]] = []
     left, right = clocks
     if left is not None and right is not None and left.trace is not right.trace:
+        kernels = [split_variant(one.trace.kernel)[0] for one in (left, right)]
+        compared, difference = " compared with ".join(kernels), compare(left.trace, right.trace)
+        named = f"{capitalized(compared)}. {difference}" if kernels[0] != kernels[1] else difference
+        has_room = wrap(named, letters.name, width, MOST_LINES)
         sentences = [
-            (compare(left.trace, right.trace), letters.name),
+            (named if has_room else difference, letters.name),
             (compare_counts(left.trace, right.trace), small),
         ]
         if height is None or height >= WHOLE_HEIGHT * small:
