@@ -114,13 +114,13 @@ class ClockStage(StagePanel):
         """The table, column by column: a head, then an entry for each phase of a tile.
 
         The phase's name, its cycles, its share of the block's time, and what the simulator counts
-        of a warp; as many columns as have room.
+        of a warp for a tile, in a kernel with tiles; as many columns as have room.
         """
         clock = self._clock
         if clock is None:
             return []
         phases = [clock.trace.phases[number] for number in clock.in_tile]
-        counts = [count_phases(clock.trace, [phase]) for phase in phases]
+        counts = [count_phases(clock.trace, [phase]) if clock.has_tiles else () for phase in phases]
         columns = [
             ("", *(phase.name for phase in phases)),
             ("cycles", *(f"{phase.cycles:,.0f}" for phase in phases)),
