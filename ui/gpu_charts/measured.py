@@ -36,7 +36,7 @@ def describe_recorded_time(name: str, tile: Tile | None) -> tuple[str, ...]:
             if kernel is None or kernel.ms is None:
                 continue
             took = f"{format_milliseconds(kernel.ms)} at {comparison.size[0]:,}³"
-            where = f"On an {run.device.name} {phrased} took {took}"
+            where = f"On an {run.device.name}, {phrased} took {took}"
             plain = (f"{where}.", f"{short.capitalize()}: {took}.") if short else (f"{where}.",)
             if kernel.cublas_ratio is None:
                 return plain

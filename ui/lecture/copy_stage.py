@@ -314,9 +314,9 @@ class CopyStage(StagePanel):
             title = f"<b>{sectors}</b>"
         useful, moved = request.useful_bytes, request.fetched_bytes
         of = "of " if is_load else "into "
+        each = f", {SECTOR_BYTES} bytes each" if count != 1 else ""
         wordings = (
-            f"{of}{request.access.name}, {SECTOR_BYTES} bytes each: {useful} of {moved} bytes "
-            "are used",
+            f"{of}{request.access.name}{each}: {useful} of {moved} bytes are used",
             f"{useful} of {moved} bytes are used",
             f"{useful} of {moved} B used",
         )

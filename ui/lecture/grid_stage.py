@@ -241,8 +241,8 @@ class GridStage(StagePanel):
         waves = -(-down * across // wave)
         full = f"{100 * (down * across - (waves - 1) * wave) / wave:.0f}% full"
         wordings = (
-            f"C of {size} × {size}: {waves} waves, one after another, the last {full}",
-            f"C of {size} × {size}: {waves} waves, the last {full}", f"{waves} waves",
+            f"A C of {size} × {size} would take {waves} waves, the last {full}",
+            f"If C were {size} × {size}: {waves} waves, the last {full}", f"{waves} waves",
         )  # fmt: skip
         return [*fit(wordings, self._letters.small, self._foot.width, 1), ""][0]
 
@@ -387,7 +387,7 @@ class GridStage(StagePanel):
         wave = "" if self._wave_count == 1 else f"Wave {self._wave + 1} of {self._wave_count:,}: "
         blocks = f"{self._wave_blocks:,} block{'s' * (self._wave_blocks > 1)}"
         end = f"{idle} idle" if idle else f"up to {self._held} on each"
-        return (f"{wave}{blocks} at once on {device.name}'s {device.multiprocessors} "
+        return (f"{wave}{blocks} at once on the {device.name}'s {device.multiprocessors} "
                 f"multiprocessors, {end}.",
                 f"{wave}{blocks} on {device.multiprocessors} multiprocessors, {end}.",
                 f"{blocks}, {end}.")  # fmt: skip

@@ -149,7 +149,8 @@ class PlacesPanel(Panel[Step]):
                 area.left, low - high, max(area.left + 20, area.right - words_width), low
             )
             bar = replace(whole, right=whole.left + whole.width * count / self._most)
-            wordings = f"{name} loads {count:,}", f"{name} {count:,}", f"{count:,} loads"
+            short = f"{count:,} loads" if len(rows) == 1 else f"{name} {count:,}"
+            wordings = f"{name} loads {count:,}", short, f"{count:,} loads"
             fits = (one for one in wordings if text_width(one, size) <= whole.width)
             text = next(fits, wordings[-1]) if self._has_words_above else wordings[0]
             found.append((whole, bar, text))

@@ -81,7 +81,7 @@ def test_what_a_gpu_took_is_the_recordings_and_not_said_of_a_changed_kernel() ->
     [kernel] = [one for one in comparison.kernels if one.name == "tiled"]
     lecture = of_query(PINNED, kernel="tiled", M=16, N=16, K=16, TILE=16)
     described = texts(lecture, 0)[0]
-    assert f"On an {run.device.name} tiled took {kernel.ms:,.0f} ms at {size[0]:,}³" in described
+    assert f"On an {run.device.name}, tiled took {kernel.ms:,.0f} ms at {size[0]:,}³" in described
     assert f"{kernel.cublas_ratio:.2f} × cuBLAS" in described
     smaller = texts(of_query(PINNED, kernel="tiled", TILE=4), 0)[0]
     assert f"tiled in tiles of 16 × 16 took {kernel.ms:,.0f} ms" in smaller
