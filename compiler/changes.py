@@ -137,7 +137,7 @@ def _in_place(
     if said.loop is not None and times > 1:
         yield Change(
             ChangeKind.UNROLLED, times,
-            f"Unrolled: {times} iterations are written out one after another.",
+            f"Unrolled: its work is written out {times} times, one after another.",
         )  # fmt: skip
     if said.multiply_adds and fused:
         names = " and ".join(sorted({one.base for one in fused}))

@@ -146,7 +146,7 @@ def right_factors(terms: int) -> str:
 # What it costs ------------------------------------------------------------------------------------
 
 MENDS = {
-    "threads": "Threads are what fills it.",
+    "threads": "It has no room for the threads of another block.",
     "blocks": "It can hold no more blocks, however small they are: give each more threads.",
     "shared memory": "Shared memory is what runs out: smaller tiles leave room for more.",
     "registers": "Registers are what runs out: fewer values per thread leave room for more.",

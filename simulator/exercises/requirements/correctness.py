@@ -44,8 +44,8 @@ class NoHazards(RequirementBase, frozen=True, tag="no-hazards"):
     """No hazards at any of these sizes."""
 
     def goal(self, workload: Workload) -> str:
-        """The two kinds of hazards that most texts have."""
-        return "No races, and no access outside an array."
+        """The two kinds of hazards that most texts have, as examples."""
+        return "No hazards, such as a race or an access outside an array."
 
     def judge(self, workload: Workload, evidence: Evidence) -> Outcome:
         """The hazard to mend first, and how many more its run has."""
