@@ -336,6 +336,15 @@ def test_copies_of_rows_that_four_do_not_divide_are_of_one_value_each() -> None:
     assert spoken(recording, filled[0], 2)[-1].startswith("stores 0 in As[")
 
 
+def test_a_function_returns_its_value() -> None:
+    recording = recorded("vectors", 8, 8, 8)
+    [step, *_] = steps_of(recording, "return first < count")
+    A = recording.arguments["A"].astype(int)
+    assert spoken(recording, step, 0) == (
+        f"returns {four(A[0, :4])} from load_four.", f"returns {four(A[0, :4])}.",
+    )  # fmt: skip
+
+
 def test_a_vector_is_stored_and_read_as_four_numbers() -> None:
     recording = recorded("pipelined", 8, 8, 8, TILE=8, DEPTH=4, EACH=4)
     A, B = (recording.arguments[name].astype(int) for name in "AB")

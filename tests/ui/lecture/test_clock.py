@@ -230,6 +230,15 @@ def test_the_stage_has_every_warp_of_a_block(look: Look) -> None:
     assert "<b>warp 0</b>" in text
 
 
+def test_a_whole_life_has_no_counts_of_a_tile_beside_it() -> None:
+    shown = lecture(replace(PAGE, stage=Stage.CLOCK), kernel="transposed")
+    assert shown.model.clock is not None
+    once = tuple(replace(phase, visits=1) for phase in SLOW.phases)
+    clock = replace(shown.model.clock, trace=replace(SLOW, phases=once))
+    stage = Lecture(replace(shown.model, clock=clock), PAGE).panel(ClockStage)
+    assert [column[0] for column in stage._columns()] == ["", "cycles", "share"]
+
+
 def test_a_kernel_that_was_not_traced_says_so_where_its_clock_is_held() -> None:
     shown = lecture(replace(PAGE, stage=Stage.CLOCK), kernel="naive")
     assert shown.sheet.areas.clock is None
