@@ -231,11 +231,12 @@ def test_the_stage_has_every_warp_of_a_block(look: Look) -> None:
 
 
 def test_a_whole_life_has_no_counts_of_a_tile_beside_it() -> None:
-    shown = lecture(replace(PAGE, stage=Stage.CLOCK), kernel="transposed")
+    look = replace(PAGE, stage=Stage.CLOCK)
+    shown = lecture(look, kernel="transposed")
     assert shown.model.clock is not None
     once = tuple(replace(phase, visits=1) for phase in SLOW.phases)
     clock = replace(shown.model.clock, trace=replace(SLOW, phases=once))
-    stage = Lecture(replace(shown.model, clock=clock), PAGE).panel(ClockStage)
+    stage = Lecture(replace(shown.model, clock=clock), look).panel(ClockStage)
     assert [column[0] for column in stage._columns()] == ["", "cycles", "share"]
 
 
