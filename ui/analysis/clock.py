@@ -29,7 +29,7 @@ class Setting:
     gpu: str
     size: str  # of the matrices
     macros: str  # "" for a kernel without
-    ratio: str  # of the traced kernel's time to the plain one's
+    slower: str  # by how much of its time a kernel is while it is traced
     day: str
 
     @property
@@ -40,11 +40,11 @@ class Setting:
     @property
     def whole(self) -> str:
         """All of it."""
-        return f"{self.short} · {self.ratio} × as long when traced · {self.day}"
+        return f"{self.short} · {self.slower} slower when traced · {self.day}"
 
     def beside(self, other: Setting) -> Setting:
         """The words for two traces: what differs is said of both, the first one's first."""
-        names = ("gpu", "size", "macros", "ratio", "day")
+        names = ("gpu", "size", "macros", "slower", "day")
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]
         return Setting(*(a or b if a == b or not (a and b) else f"{a} and {b}" for a, b in pairs))
 
@@ -242,5 +242,5 @@ def _setting(run: RecordedTraces, trace: Trace, macros: dict[str, int]) -> Setti
         run.device.name.removeprefix("NVIDIA ").split()[0],
         f"{M:,}³" if M == N == K else f"{M:,} × {N:,} × {K:,}",
         ", ".join(f"{name} {value}" for name, value in macros.items()),
-        f"{trace.ratio:.2f}", f"{run.when.day}\u00a0{run.when:%b}\u00a0{run.when:%Y}",
+        f"{max(trace.ratio - 1, 0):.0%}", f"{run.when.day}\u00a0{run.when:%b}\u00a0{run.when:%Y}",
     )  # fmt: skip
