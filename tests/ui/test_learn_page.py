@@ -151,10 +151,16 @@ def test_the_next_lesson_is_a_click_away() -> None:
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("address", ["none", "", "../x", "<b>"])
-def test_an_unknown_lesson_is_the_first(address: str) -> None:
+@pytest.mark.parametrize("address", ["barier", "none", "", "../x", "<b>"])
+def test_an_unknown_lesson_is_the_first_and_a_sentence_says_so(address: str) -> None:
     page = opened(lesson=address, numbers="x" * 50)
     assert page.session_state["learn_visit"].lesson == FIRST.name
+    assert len(page.warning) == bool(address)
+    if address == "barier":
+        assert page.warning[0].value == (
+            "The address asks for lesson “barier”, and there is none of that name; "
+            "“barriers” is similar."
+        )
 
 
 @pytest.mark.deep

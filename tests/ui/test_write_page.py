@@ -119,6 +119,13 @@ def test_a_link_that_holds_nothing_is_no_fault(link: str) -> None:
     assert draft(opened(own=link)).text
 
 
+def test_an_exercise_that_there_is_not_is_named() -> None:
+    page = opened(exercise="barrier")
+    assert draft(page).text
+    assert not draft(page).exercise
+    assert "“barriers” is similar" in page.warning[0].value
+
+
 def test_a_text_that_does_not_compile_has_no_verdict() -> None:
     page = opened(own=linked(SCALE, "scale"))
     draft(page).open("__global__ void f() { oops }", "")

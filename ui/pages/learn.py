@@ -42,6 +42,7 @@ from ui.run.costly_download import draw_costly_download
 from ui.run.mailbox import open_view
 from ui.scene.stepper import bring_plotly
 from ui.step.state import step_state
+from ui.view.view_url import describe_unknown
 from ui.web_page.browser import browser_theme, is_history_navigation, picture_look, text_colour
 from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
@@ -95,6 +96,8 @@ def restore_visit() -> Visit:
     is_asked = "learn_asked" not in state or is_history_navigation()
     if is_asked and asked in lessons().everything and asked != visit.lesson:
         choose_lesson(visit, asked)
+    elif is_asked and asked and asked != visit.lesson:
+        st.warning(describe_unknown(LESSON, asked, list(lessons())))
     if numbers.isascii() and numbers.isdigit() and len(numbers) < 10:
         visit.seed = int(numbers)
         visit.is_seeded = True

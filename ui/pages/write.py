@@ -46,7 +46,7 @@ from ui.user_kernel.uploads import ENDINGS, ZIP, UploadError, openable, read_fil
 from ui.user_kernel.verdict_section import draw_first_button, draw_verdict
 from ui.view import presets, user_kernel_link
 from ui.view.small_kernels import is_small
-from ui.view.view_url import View, from_query, to_query
+from ui.view.view_url import View, describe_unknown, from_query, to_query
 from ui.web_page.announcer import announce
 from ui.web_page.browser import browser_theme
 from ui.web_page.downloads import download_button
@@ -98,10 +98,13 @@ def restore_draft() -> Draft:
         draft = state[DRAFT] = Draft(Document(0, "", ""), book=restore_book())
     if is_new or asked(query) != state.get(QUERY):
         user_kernel = linked_kernel(query.get(user_kernel_link.PARAMETER, ""))
-        named = exercises().everything.get(query.get(EXERCISE, ""))
+        wanted = query.get(EXERCISE, "")
+        named = exercises().everything.get(wanted)
         exercise = None if isinstance(named, Broken) else named
         if isinstance(named, Broken):
             draw_broken(named)
+        elif wanted and named is None:
+            st.warning(describe_unknown(EXERCISE, wanted, list(exercises())))
         if exercise is not None and exercise.name != draft.exercise:
             is_foreign = user_kernel is not None and user_kernel.text not in draft.seen
             draft.open_exercise(
