@@ -1,4 +1,4 @@
-"""What is said of hazards: what was done, by which threads, to which cell, on which lines.
+"""What is said of hazards: what was done, by which threads, to which cell, on which lines; advice.
 
 The observers of hazards say it, so this rests on the machine alone.
 """
@@ -14,6 +14,16 @@ from simulator.machine.observer import AccessKind, Fault, FaultReason, Stop, War
 from simulator.machine.observer import WarpFaultReason as Reason
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
+
+# What to do about each kind of hazard, where nothing more is known.
+FIX_STOP = "Fix what ends the launch"
+KEEP_INSIDE = "Keep every access inside its array"
+ALIGN = "Align the wide access"
+REACH_BARRIER = "Let all threads of a block reach the barrier"
+WAIT_BETWEEN = "Let the threads wait for each other between these accesses"
+NAME_CALLERS = "In the mask, name the lanes that make the call"
+READ_FROM_CALLERS = "Read only from lanes that take part"
+SET_FIRST = "Set a value before it is read"
 
 VERBS: Mapping[AccessKind, str] = {
     AccessKind.LOAD: "reads",

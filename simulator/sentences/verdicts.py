@@ -9,7 +9,6 @@ from simulator.machine.observer import AccessKind
 from simulator.machine.schedule import Schedule
 from simulator.number_format import format_number
 from simulator.observers.hazards.findings import Number
-from simulator.observers.hazards.hazard_kind import RACES, HazardKind
 from simulator.sentences.hazards import VERBS, barrier_between
 
 # Sizes --------------------------------------------------------------------------------------------
@@ -276,18 +275,6 @@ def narrow(name: str, ctype: str, line: int, most: int) -> str:
     )
 
 
-# Of each kind of hazard, where nothing more is known of it.
-NEXT_STEPS: Mapping[HazardKind, str] = {
-    HazardKind.TRAP: "Fix what ends the launch",
-    HazardKind.FAILED_ASSERTION: "Fix what ends the launch",
-    HazardKind.OUT_OF_BOUNDS: "Keep every access inside its array",
-    HazardKind.MISALIGNED: "Align the wide access",
-    HazardKind.DIVERGENT_BARRIER: "Let all threads of a block reach the barrier",
-    **dict.fromkeys(RACES, "Let the threads wait for each other between these accesses"),
-    HazardKind.WRONG_MASK: "In the mask, name the lanes that make the call",
-    HazardKind.ABSENT_LANE: "Read only from lanes that take part",
-    HazardKind.UNINITIALIZED_READ: "Set a value before it is read",
-}
 GUARD_EDGE = "Guard the edge, where the tile does not divide the size"
 ONE_WRITER = "Let one thread write this cell, or combine the threads' values with an atomic"
 SEPARATE_BLOCKS = "Let the blocks write to another array, or do the next step in a second launch"

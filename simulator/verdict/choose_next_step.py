@@ -58,7 +58,7 @@ def next_step(
 def _hazard(found: FoundHazard) -> str:
     """What to do about a hazard, and where it shows."""
     hazard, example = found.hazard, found.hazard.example
-    advice = verdicts.NEXT_STEPS[hazard.kind]
+    advice = hazard.kind.next_step
     if hazard.kind is HazardKind.OUT_OF_BOUNDS and found.only_ragged:
         advice = verdicts.GUARD_EDGE
     if hazard.kind in RACES and example.other_block != example.block:

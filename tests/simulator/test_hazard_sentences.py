@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from simulator.launch import format_index
-from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.sentences.hazards import other_read, other_result, witness
-from simulator.sentences.verdicts import NEXT_STEPS
 from tests.simulator.launches import run_text
 
 READ = other_read("(3, 1)", "As[1][3]", 8, 1, 9)
@@ -36,10 +34,6 @@ def test_a_witness_in_a_sentence(
     order: str, against: str, differences: list[str], sentence: str
 ) -> None:
     assert witness(order, against, differences) == sentence
-
-
-def test_something_can_be_done_about_every_kind() -> None:
-    assert NEXT_STEPS.keys() == set(HazardKind)
 
 
 def test_an_index_has_a_z_where_there_is_depth() -> None:

@@ -12,6 +12,7 @@ from simulator.observers.hazards.hazard_kind import HazardKind
 from simulator.recording.recording import StepAccess
 from simulator.sentences.parts import parts
 from ui.analysis.divergence import threads_that_take
+from ui.analysis.hazard_steps import is_example
 from ui.analysis.scene_model import SceneModel, unordered_cells
 from ui.analysis.wrong_access import Fault
 from ui.drawing.canvas import CLEAR, Trace, labels
@@ -132,13 +133,9 @@ class SentencePanel(Panel[Step]):
         """
         recording, launch = self._model.recording, self._model.recording.launch
         thread = unravel(self._model.thread, launch.block)
-        iterations = tuple(position.iteration for position in step.loops)
         for hazard in self._model.hazards:
-            example = hazard.example
-            is_here = (example.block, example.thread) == (recording.block, thread)
-            is_here &= bool(step.active[self._model.thread])
-            is_here &= hazard.kind is not HazardKind.DIVERGENT_BARRIER
-            if is_here and step.line in hazard.lines and example.iterations == iterations:
+            is_here = hazard.example.thread == thread and is_example(hazard, step, recording)
+            if is_here and hazard.kind is not HazardKind.DIVERGENT_BARRIER:
                 subject = (
                     f"line {step.line}: thread {format_index(thread, launch.block)} of block "
                     f"{format_index(recording.block, launch.grid)} "
