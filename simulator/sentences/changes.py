@@ -62,8 +62,9 @@ def write_guard(change: str, was: str, line: int, *, is_same_size: bool) -> Word
 
 
 def write_size(size: str, was: str, whole: str, line: int) -> Words:
-    """Another size in an index."""
-    return f"Write {size} instead of {was} in `{whole}` on line {line}.", (
+    """Another size in an index; whole is "" for one of several lines."""
+    place = f" in `{whole}`" if whole else ""
+    return f"Write {size} instead of {was}{place} on line {line}.", (
         f"{was} is the length of another array's rows."
     )
 
@@ -74,8 +75,7 @@ def swap_axes(names: Sequence[str], lines: Sequence[int]) -> Words:
     >>> swap_axes(["threadIdx", "blockIdx", "blockDim"], [4, 5])[0]
     'Swap x and y of threadIdx, blockIdx and blockDim on lines 4 and 5.'
     """
-    place = f"line{'s' * (len(lines) > 1)} {joined([str(line) for line in lines])}"
-    return f"Swap x and y of {joined(names)} on {place}.", (
+    return f"Swap x and y of {joined(names)} on {_numbered(lines)}.", (
         "The indices of rows and columns are swapped."
     )
 
@@ -97,7 +97,8 @@ def widen(left: str, right: str, line: int, passes_at: tuple[str, int] | None) -
 
 def guard(condition: str, lines: Sequence[int]) -> Words:
     """Conditions around the accesses that leave their arrays."""
-    where = " and ".join(map(str, lines))
-    return f"Guard line{'s' * (len(lines) > 1)} {where}: `{condition}`.", (
-        "Beyond the edge there are no cells."
-    )
+    return f"Guard {_numbered(lines)}: `{condition}`.", ("Beyond the edge there are no cells.")
+
+
+def _numbered(lines: Sequence[int]) -> str:
+    return f"line{'s' * (len(lines) > 1)} {joined([str(line) for line in lines])}"

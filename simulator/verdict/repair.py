@@ -164,7 +164,7 @@ class _Text:
             one = strip_casts(statement.expression)
             amount = ""
             if isinstance(one, tree.Increment):
-                amount, target = "1", one.lvalue
+                amount, target = str(one.delta), one.lvalue
             elif isinstance(one, tree.Assign) and one.operator == "+":
                 amount, target = self._text(one.value.span), one.lvalue
             elif isinstance(one, tree.Assign) and one.operator == "":
@@ -185,19 +185,15 @@ class _Text:
 
     def barriers(self, race: Hazard) -> Iterator[Repair]:
         """A barrier between two accesses of a race in shared memory."""
-        if race.space is not tree.MemorySpace.SHARED or race.example.other_thread is None:
+        thread, other = race.example.thread, race.example.other_thread
+        if race.space is not tree.MemorySpace.SHARED or other is None:
             return
-        example = race.example
         block = self._block()
-        warps = {
-            ravel(thread, block) // WARP_SIZE
-            for thread in (example.thread, example.other_thread) if thread is not None
-        }  # fmt: skip
-        in_one_warp = len(warps) == 1 and example.other_block in (None, example.block)
+        warps = {ravel(one, block) // WARP_SIZE for one in (thread, other)}
         first, second = race.lines[0], race.lines[-1]
         is_warp = math.prod(block) <= WARP_SIZE  # a block of one: others may have more
         calls = ["__syncthreads", "__syncwarp"] if is_warp else ["__syncwarp", "__syncthreads"]
-        for call in calls if in_one_warp else ["__syncthreads"]:
+        for call in calls if len(warps) == 1 else ["__syncthreads"]:
             for sequence, in_branch in _sequences(self._kernel.body, False):
                 if in_branch and call == "__syncthreads":
                     continue
@@ -219,8 +215,6 @@ class _Text:
         self, place: tree.Statement, call: str, race: Hazard | None
     ) -> Iterator[Repair]:
         line = place.span.end_line
-        if line > len(self._lines):
-            return
         whole = self._lines[line - 1]
         first = self._lines[place.span.line - 1]
         indent = first[: len(first) - len(first.lstrip())]
@@ -300,11 +294,8 @@ class _Text:
                     continue
                 for size in self._sizes:
                     if size != was:
-                        whole = self._text(one.span)
-                        yield Repair(
-                            *changes.write_size(size, was, whole, one.span.line),
-                            (Fix(side.span, size),),
-                        )
+                        words = changes.write_size(size, was, self._text(one.span), side.span.line)
+                        yield Repair(*words, (Fix(side.span, size),))
 
     def swapped_axes(self) -> Iterator[Repair]:
         """x for y and y for x, in indices of threads and blocks."""
@@ -402,8 +393,6 @@ class _Text:
         if not condition or not place:
             return None
         if is_store:
-            if not isinstance(statement, tree.Evaluate):
-                return None
             start = statement.span
             return Fix(
                 Span(start.line, start.column, start.line, start.column), f"if ({condition}) "
