@@ -42,7 +42,7 @@ def next_step(
     # What is wrong at a size without a hazard comes before hazards that only later sizes show.
     found_at = [one.sizes for one in hazards]
     first = next((one for one in checks if one in faulty or one.sizes in found_at), None)
-    if hazards and first is not None and first.sizes in found_at:
+    if first is not None and first.sizes in found_at:
         # What also whole tiles show is mended before what only the edges do.
         return _hazard(min(hazards, key=lambda one: (one.only_ragged, precedence(one.hazard))))
     if faulty:
@@ -105,13 +105,11 @@ def _cost(costliest: LineCost | None) -> str:
 
 def _intensity(rows: Sequence[CounterRow]) -> str:
     """What to do where values come from global memory more often than in the tiled kernel."""
-    tiled = next((row for row in rows if row.name == "tiled"), None)
-    if tiled is None or tiled.bytes_per_flop is None or rows[0].bytes_per_flop is None:
+    known = {row.name: row.bytes_per_flop for row in rows}
+    own, tiled = known.get(""), known.get("tiled")
+    if own is None or tiled is None or own < INTENSITY * tiled:
         return ""
-    own = rows[0].bytes_per_flop
-    if own < INTENSITY * tiled.bytes_per_flop:
-        return ""
-    return verdicts.low_intensity(own, tiled.bytes_per_flop)
+    return verdicts.low_intensity(own, tiled)
 
 
 def _occupancy(fits: Occupancy | None) -> str:

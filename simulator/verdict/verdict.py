@@ -179,16 +179,13 @@ class Verdict:
             return with_file_names(sentence, text, keeps_numbers=True)
 
         def of_hazard(found: FoundHazard) -> FoundHazard:
-            witness = found.hazard.witness
-            if witness is not None:
-                witness = replace(witness, sentence=named(witness.sentence))
-            message = named(found.hazard.message)
-            return replace(found, hazard=replace(found.hazard, message=message, witness=witness))
+            hazard, witness = found.hazard, found.hazard.witness
+            witness = witness and replace(witness, sentence=named(witness.sentence))
+            message = named(hazard.message)
+            return replace(found, hazard=replace(hazard, message=message, witness=witness))
 
         def of_check(check: SizeCheck) -> SizeCheck:
-            wrong = check.wrong
-            if wrong is not None:
-                wrong = replace(wrong, sentence=named(wrong.sentence))
+            wrong = check.wrong and replace(check.wrong, sentence=named(check.wrong.sentence))
             return replace(check, sentence=named(check.sentence), wrong=wrong)
 
         change, cost = self.repair, self.costliest
