@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.web_page.plain_text import plain_text
+from ui.web_page.plain_text import plain_label, plain_text
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,17 @@ from ui.web_page.plain_text import plain_text
 )
 def test_every_letter_is_shown(text: str, expected: str) -> None:
     assert plain_text(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("const float* my_row: rows", "const float* my_row: rows"),
+        ("float** a_: holds", "float** a_: holds"),
+        ("float *__restrict__ a", r"float \*\_\_restrict\_\_ a"),
+        ("__half* a", r"\_\_half\* a"),
+        ("Vec<4>* a:smile:", r"Vec\<4\>\* a\:smile:"),
+    ],
+)
+def test_a_label_is_escaped_where_markdown_sees_a_sign(text: str, expected: str) -> None:
+    assert plain_label(text) == expected

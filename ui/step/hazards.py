@@ -16,7 +16,6 @@ from ui.step.state import step_state
 from ui.view import shown_kernel
 from ui.view.presets import preset_sentence
 from ui.view.view_url import USER_KERNEL, View
-from ui.web_page.browser import browser_theme
 from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import draw_popover
 
@@ -41,7 +40,7 @@ def draw_sentence(view: View, reports: tuple[Report, ...]) -> None:
         text = displayed.hazard.message if witness is None else witness.sentence
         text = with_file_names(text, _shown_text(view, displayed), keeps_numbers=True)
         text = f"{SECOND}{text}" if displayed.side else text
-    kind = f"hazard {browser_theme()}" if displayed is not None and preset is None else "idea"
+    kind = "hazard" if displayed is not None and preset is None else "idea"
     with st.container(key="sentence", horizontal=True, vertical_alignment="center"):
         if preset is not None:
             text = preset_sentence(preset)
@@ -60,7 +59,7 @@ def draw_hazards(view: View, reports: tuple[Report, ...]) -> None:
     if not hazards:
         return
     count = f"{len(hazards)} hazards" if len(hazards) > 1 else "1 hazard"
-    popover = draw_popover(f":red[**{count}**]", ":material/warning:", "hazards")
+    popover = draw_popover(count, ":material/warning:", "hazards")
     if popover is None:
         return
     with popover:

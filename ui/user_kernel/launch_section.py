@@ -10,7 +10,7 @@ from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberAr
 from simulator.verdict.tasks import TASKS
 from ui.user_kernel.draft import Draft, with_task
 from ui.user_kernel.examine import Examined
-from ui.web_page.plain_text import plain_text
+from ui.web_page.plain_text import plain_label
 
 NO_TASK = "Something else: nothing is compared"
 CONTENTS = {
@@ -55,7 +55,7 @@ class _Fields:
         tasks = ["", *TASKS]
         task = self._choice(
             "It computes", "task", self._suggested.task, tasks,
-            {name: plain_text(one.title) for name, one in TASKS.items()} | {"": NO_TASK},
+            {name: one.title for name, one in TASKS.items()} | {"": NO_TASK},
         )  # fmt: skip
         form = with_task(self._suggested, task)
         self._draw_numbers(form.numbers)
@@ -109,7 +109,7 @@ class _Fields:
     def _text(self, label: str, place: str, suggested: str) -> None:
         value = self._draft.value(self._examined.kernel, place, suggested)
         entered = st.text_input(
-            plain_text(label), value, max_chars=200, key=self._key(place, suggested)
+            plain_label(label), value, max_chars=200, key=self._key(place, suggested)
         )
         self._enter(place, suggested, entered)
 
@@ -120,7 +120,7 @@ class _Fields:
         if value not in offered:
             value = suggested if suggested in offered else offered[0]
         chosen = st.selectbox(
-            plain_text(label), offered, offered.index(value), key=self._key(place, suggested),
+            plain_label(label), offered, offered.index(value), key=self._key(place, suggested),
             format_func=lambda one: titles.get(one, one),
         )  # fmt: skip
         self._enter(place, suggested, chosen)
