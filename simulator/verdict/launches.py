@@ -230,8 +230,6 @@ def _array(
     if isinstance(target, Vector):
         columns *= target.length
     element = target.element if isinstance(target, Vector) else target
-    if not isinstance(element, Scalar | Struct):
-        raise LaunchError(f"{given.name} is {ctype}: a form cannot make an array for it.")
     needed = rows * columns * element.size
     if used_bytes + needed > BUDGET_BYTES:
         raise LaunchError(
@@ -248,9 +246,9 @@ def _has_rows(ctype: Pointer) -> bool:
     return isinstance(ctype.target, Pointer)
 
 
-def _element(ctype: Pointer) -> CType:
+def _element(ctype: Pointer) -> Scalar | Vector | Struct:
     """What the cells of a pointer's array are; of a void* floats."""
-    target = ctype.target
+    target: CType = ctype.target
     while isinstance(target, Pointer | ArrayOf):
         target = target.target if isinstance(target, Pointer) else target.element
     return FLOAT if isinstance(target, Void) else target

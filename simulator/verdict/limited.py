@@ -47,7 +47,7 @@ def limit(
         if _only_drops(failed, hazards):
             return verdicts.whole_tiles(tiles, _lines_to_guard(hazards))
     length = vector_length(kernel)
-    if length > 1 and (
+    if (
         all(any(size % length for _, size in sizes) for sizes in at)
         # Of fewer elements than it takes at a time, what was there before may be right by chance.
         and not any(size % length and size > length for one in right for _, size in one.sizes)

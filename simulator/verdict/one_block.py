@@ -44,8 +44,8 @@ def sizes_of_one_block(
     """
     if not free or not has_one_block(kernel, form):
         return []
-    x, y, z = (evaluate(size, known_values(kernel, form)) for size in form.block)
-    side, length = x if y * z == 1 else max(x, y), vector_length(kernel)
+    side = max(evaluate(size, known_values(kernel, form)) for size in form.block[:2])
+    length = vector_length(kernel)
     few = dict.fromkeys(free, FEW * length)
     return [few | {name: length * size} for name in free for size in (side, 2 * side + FEW)]
 
