@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from simulator import LaunchError, compile_kernel, simulate
+from simulator.launch import BUDGET_BYTES
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
 from simulator.verdict.launches import build_launch, known_values, macro_values
 
@@ -18,7 +20,14 @@ TEXT = """
 #define NAME "text"
 const int EACH = TILE / 2, MORE = EACH + 1;
 constexpr unsigned COUNT = 3u;
+__device__ const int WIDE = 8 * (TILE + 1), PAIR[2] = {9, 10}, LAST = 7;
+__constant__ float weights[3];
+int changes = 6;
+const int given(int x) { return x; }
 const float HALF = 0.5f;
+const int REAL = HALF;
+const unsigned TEXT = sizeof("const");
+struct Pair { static const int in = 5; };
 __global__ void scale(float* x, const int* y, int n, int pitch, float by) {
     int i = blockIdx.x * TILE + threadIdx.x;
     if (i < n * pitch) x[i] = by * y[i];
@@ -40,7 +49,7 @@ FORM = LaunchForm(
 
 
 def test_macros_and_constants_that_are_whole_numbers() -> None:
-    expected = {"TILE": 4, "TWICE": 8, "EACH": 2, "MORE": 3, "COUNT": 3}
+    expected = {"TILE": 4, "TWICE": 8, "EACH": 2, "MORE": 3, "COUNT": 3, "WIDE": 40, "LAST": 7}
     assert macro_values(TEXT) == expected
 
 
@@ -104,6 +113,9 @@ def test_random_contents_are_small_whole_numbers_and_the_same_each_time() -> Non
         ("void* x", "float32", (2, 3)),
         ("bool* x", "bool", (2, 3)),
         ("long long* x", "int64", (2, 3)),
+        ("float** x", "float32", (1, 3)),
+        ("float4* x", "float32", (12,)),
+        ("int* x", "int32", (3,)),
     ],
 )
 def test_arrays_have_the_parameters_type(
@@ -111,7 +123,8 @@ def test_arrays_have_the_parameters_type(
 ) -> None:
     kernel = compile_kernel(f"__global__ void k({parameter}) {{ }}")
     form = LaunchForm(
-        ("1", "1", "1"), ("1", "1", "1"), "0", (ArrayArgument("x", "2", "3"),)
+        ("1", "1", "1"), ("1", "1", "1"), "0",
+        (ArrayArgument("x", "2" if len(shape) > 1 and shape[0] > 1 else "1", "3"),)
     )  # fmt: skip
     launch = build_launch(kernel, form)
     assert (launch.arguments["x"].dtype, launch.arguments["x"].shape) == (np.dtype(dtype), shape)
@@ -157,3 +170,62 @@ def test_an_error_names_the_field(change: dict[str, object], sentence: str) -> N
     with pytest.raises(LaunchError) as error:
         build_launch(compile_kernel(TEXT), form)
     assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "argument", "sentence"),
+    [
+        ("float*", ArrayArgument("", "1", "1"), "Parameter 2 of k has no name"),
+        ("float2 x", NumberArgument("x", "1"), "x is float2, for which a form has no value"),
+    ],
+)
+def test_a_parameter_that_a_form_cannot_give(
+    parameter: str, argument: ArrayArgument | NumberArgument, sentence: str
+) -> None:
+    kernel = compile_kernel(f"__global__ void k(int n, {parameter}) {{ }}")
+    form = replace(FORM, grid=("1",) * 3, block=("1",) * 3, arguments=(argument,))
+    with pytest.raises(LaunchError) as error:
+        build_launch(kernel, form)
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("ctype", "contents", "numbers"),
+    [
+        ("float", Contents.FRACTIONS, [one / 4 for one in range(-8, 9)]),
+        ("half", Contents.FRACTIONS, [one / 4 for one in range(-8, 9)]),
+        ("int", Contents.FRACTIONS, range(-9, 10)),
+        ("unsigned", Contents.FRACTIONS, range(10)),
+        ("bool", Contents.FRACTIONS, range(2)),
+        ("bool", Contents.RANDOM, range(2)),
+        ("unsigned char", Contents.COUNTING, range(256)),
+        ("double", Contents.ONES, [1]),
+    ],
+)
+def test_the_numbers_that_arrays_hold(
+    ctype: str, contents: Contents, numbers: Iterable[float]
+) -> None:
+    kernel = compile_kernel(f"#include <cuda_fp16.h>\n__global__ void k({ctype}* x) {{ }}")
+    form = LaunchForm(("1",) * 3, ("1",) * 3, "0", (ArrayArgument("x", "20", "20", contents),))
+    found = build_launch(kernel, form).arguments["x"]
+    assert found.shape == (20, 20)
+    assert np.unique(found).tolist() == list(numbers)
+
+
+def test_arrays_that_are_too_large_together() -> None:
+    kernel = compile_kernel("__global__ void k(char* x, char* y, int n) { }")
+    arrays = tuple(ArrayArgument(one, "n", "1024", Contents.ZEROS) for one in "xy")
+    form = LaunchForm(("1",) * 3, ("1",) * 3, "0", (*arrays, NumberArgument("n", "2")))
+    half = BUDGET_BYTES // 1024 // 2
+    assert build_launch(kernel, form, {"n": half}).arguments["y"].nbytes == BUDGET_BYTES // 2
+    with pytest.raises(LaunchError, match="x 1,024 elements, which take 128 MiB; the arrays"):
+        build_launch(kernel, form, {"n": half + 1})
+
+
+@pytest.mark.parametrize(("value", "by"), [("0.5f", 0.5), (" 2 ", 2.0), ("n + 1", 4.0)])
+def test_a_float_is_a_number_or_an_expression(value: str, by: float) -> None:
+    form = replace(FORM, arguments=(*FORM.arguments[:-1], NumberArgument("by", value)))
+    kernel = compile_kernel(TEXT)
+    assert build_launch(kernel, form).arguments["by"] == by
+    assert build_launch(kernel, form, {"by": 7.5}).arguments["by"] == 7.5
+    assert "by" not in known_values(kernel, form)
