@@ -174,6 +174,15 @@ def test_rows_and_board_have_room_of_their_own(query: dict[str, Any], look: Look
                 assert box[3] <= min(tops) or box[1] >= max(bottoms)
 
 
+@pytest.mark.parametrize("kernel", ["pipelined", "warptiles"])
+def test_the_arrays_are_named_above_the_rows(kernel: str) -> None:
+    look = Look(width=1240, height=600, presenting=True)
+    lecture = of_query(look, kernel=kernel, M=8, N=8, K=8)
+    texts = [text for trace in lecture.panel(BuffersStage).changing(lecture.steps[0])
+             for text in trace["text"]]  # fmt: skip
+    assert "<b>As</b> × <b>Bs</b> shared memory" in texts
+
+
 @pytest.mark.parametrize("kernel", ["naive", "tiled", "vectors"])
 def test_a_kernel_whose_tiles_take_no_turns_has_no_rows(kernel: str) -> None:
     assert not list(of_query(kernel=kernel, M=16, N=16, K=16).panels(BuffersStage))
