@@ -176,7 +176,7 @@ def test_rows_and_board_have_room_of_their_own(query: dict[str, Any], look: Look
 
 @pytest.mark.parametrize("kernel", ["pipelined", "warptiles"])
 def test_the_arrays_are_named_above_the_rows(kernel: str) -> None:
-    look = Look(width=1240, height=600, presenting=True)
+    look = Look(width=1264, height=640, presenting=True)
     lecture = of_query(look, kernel=kernel, M=8, N=8, K=8)
     texts = [text for trace in lecture.panel(BuffersStage).changing(lecture.steps[0])
              for text in trace["text"]]  # fmt: skip
