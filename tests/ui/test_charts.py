@@ -221,3 +221,10 @@ def test_each_line_has_its_name_at_its_end(comparison: Comparison) -> None:
 )  # fmt: skip
 def test_times_have_three_digits_that_count(ms: float, text: str) -> None:
     assert performance.format_milliseconds(ms) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(1.0, "1.00"), (0.5, "0.50"), (0.028, "0.028"), (0.02, "0.020")]
+)
+def test_a_ratio_keeps_its_last_zero(ratio: float, text: str) -> None:
+    assert performance.format_ratio(ratio) == text

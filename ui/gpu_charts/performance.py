@@ -27,6 +27,7 @@ CUBLAS_LABELS = {
     "cublas-half": "cuBLAS, half",
 }
 CHARACTER_WIDTH = 0.53  # of a letter's size, on average
+YES_OR_NO = ("no", "yes")  # by a bool, in tables
 LINE_LABEL_SIZE = 14  # pixels
 SIZE_TICK = 12  # pixels: five sizes on a phone, every second one line further down
 LINE_LABEL_STEP = 19  # pixels from one line's name to the next
@@ -134,8 +135,9 @@ def draw_throughput(comparison: Comparison, ink: str = INK, pair: Pair = NO_PAIR
     for kernel in timed_kernels(comparison):
         ms, tflops = kernel.ms or 0.0, kernel.tflops or 0.0
         low, high = kernel.ms_spread or (ms, ms)
-        text = f"{tflops:.1f} TFLOP/s" if tflops >= 1 else f"{tflops:.2g} TFLOP/s"
-        bars.append(Bar(kernel, tflops, tflops * ms / high, tflops * ms / low, text))
+        text = f"{tflops:.1f}" if tflops >= 1 else format_ratio(tflops)
+        ends = tflops * ms / high, tflops * ms / low
+        bars.append(Bar(kernel, tflops, *ends, f"{text} TFLOP/s"))
     peak = comparison.device.peak_fp32_tflops
     limit = (f"FP32 peak of this GPU: {peak:.1f} TFLOP/s", peak) if peak else None
     return _draw_bars(bars, "TFLOP/s: longer is faster", ink, pair, limit)
@@ -324,8 +326,8 @@ def compare_pair(comparison: Comparison, pair: Pair) -> str:
 
 
 def format_ratio(ratio: float) -> str:
-    """Format how many times as fast: "1.43", "0.028"; three digits that count below one tenth."""
-    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
+    """Format how many times as fast: "1.43", "0.028"; two digits that count below one tenth."""
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:#.2g}"
 
 
 def build_table(comparison: Comparison) -> list[dict[str, str]]:
@@ -341,7 +343,7 @@ def _row(kernel: KernelResult) -> dict[str, str]:
     return {
         "Kernel": kernel_label(kernel),
         "Type": short_name(kernel.element),
-        "C is right": "yes" if kernel.verified else "no",
+        "C is right": YES_OR_NO[kernel.verified],
         "Time, ms": formatted(kernel.ms, "#.4g"),
         "20th to 80th": f"{spread[0]:#.4g} to {spread[1]:#.4g}" if spread else "–",
         "TFLOP/s": formatted(kernel.tflops, ".3g"),

@@ -9,7 +9,7 @@ from gpu.scale.scaling import ScaleRun, Scaling, Way
 from simulator.catalogue import catalogue
 from ui.drawing.palette import COMPARED_COLOUR, REFERENCE_COLOUR
 from ui.gpu_charts import rows
-from ui.gpu_charts.performance import format_milliseconds, format_percent, size_name
+from ui.gpu_charts.performance import YES_OR_NO, format_milliseconds, format_percent, size_name
 
 
 def spread_counts(scaling: Scaling) -> list[int]:
@@ -125,7 +125,7 @@ def build_table(scaling: Scaling) -> list[dict[str, str]]:
         {
             "GPUs": str(run.gpus),
             "How": run_label(run).split(", ", 1)[1],
-            "C is right": "yes" if run.verified else "no",
+            "C is right": YES_OR_NO[run.verified],
             "Time, ms": f"{run.ms:#.4g}",
             "20th to 80th": "{:#.4g} to {:#.4g}".format(*run.ms_spread),
             "Ideal, ms": f"{run.ideal_ms:#.4g}",
@@ -133,11 +133,7 @@ def build_table(scaling: Scaling) -> list[dict[str, str]]:
             "Of ideal": format_percent(run.efficiency),
             "TFLOP/s": f"{run.tflops:.1f}",
             "Moved, GB": "–" if run.bytes_moved is None else f"{run.bytes_moved / 1e9:.2f}",
-            "Same bits as one GPU": "–"
-            if run.same_bits is None
-            else "yes"
-            if run.same_bits
-            else "no",
+            "Same bits as one GPU": "–" if run.same_bits is None else YES_OR_NO[run.same_bits],
         }
         for run in scaling.runs
     ]

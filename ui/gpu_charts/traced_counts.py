@@ -18,7 +18,7 @@ from gpu.trace.trace import Kind, Trace, TracedPhase
 from simulator.launch import WARP_SIZE
 from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import rows
-from ui.gpu_charts.performance import format_percent, size_name, variant_phrase
+from ui.gpu_charts.performance import format_percent, format_ratio, size_name, variant_phrase
 from ui.gpu_charts.traced_blocks import Launched
 
 MERGED = 1.02  # wavefronts of the code over the hardware's, from which on loads were merged
@@ -337,6 +337,6 @@ def _ratio(ratio: float | None) -> str:
 def _times(ratio: float | None) -> str:
     if ratio is None:
         return "–"
-    return (
-        f"{ratio:,.0f} ×" if ratio >= 99.5 else f"{ratio:.1f} ×" if ratio >= 1 else f"{ratio:.2g} ×"
-    )
+    if ratio < 9.95:
+        return f"{format_ratio(ratio)} ×"
+    return f"{ratio:.1f} ×" if ratio < 99.5 else f"{ratio:,.0f} ×"

@@ -262,7 +262,7 @@ def _lines(first: int, last: int) -> str:
 
 
 def _format(cycles: float) -> str:
-    return f"{cycles:,.0f}" if cycles >= 99.5 else f"{cycles:.2g}"
+    return f"{cycles:,.0f}" if cycles >= 9.95 else f"{cycles:.1f}"
 
 
 def _list(traces: Sequence[Trace]) -> str:

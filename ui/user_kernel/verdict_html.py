@@ -135,7 +135,9 @@ def _neighbours(rows: Sequence[CounterRow]) -> str:
 
 
 def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 99.5 else f"{value:#.3g}"
 
 
 def _sizes(sizes: Named) -> str:
