@@ -18,9 +18,9 @@ import numpy as np
 from simulator.language.ctype import Array
 from simulator.language.errors import LaunchError, SourceError
 from simulator.language.tree import Kernel
-from simulator.launch import MAX_GRID_THREADS, Dim3
+from simulator.launch import MAX_GRID_THREADS
 from simulator.size_expression import WORD, evaluate, rounded_up
-from simulator.verdict.experiment import COUNTED, Experiment, Run, Sizes, small_value
+from simulator.verdict.experiment import COUNTED, Experiment, Run, Sizes, Touches, small_value
 from simulator.verdict.fit import Allocated, Fit, compared, expressions, fits
 from simulator.verdict.form import Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.grid_loops import rounds
@@ -146,10 +146,8 @@ class _Search:
         self._rounds = rounds(kernel)
         self._axes = [axis for axis in range(3) if "xyz"[axis] in used]
         threads = math.prod(evaluate(one, self._macros) for one in experiment.block)
-        most = int((MAX_GRID_THREADS / threads) ** (1 / max(1, len(self._axes))))
-        most = min(most, MOST_BLOCKS)
-        x, y, z = (most if axis in self._axes else 1 for axis in range(3))
-        self._largest: Dim3 = (x, y, z)
+        beside = BASE ** max(0, len(self._axes) - 1)
+        self._most = min(MOST_BLOCKS, MAX_GRID_THREADS // (threads * beside))
         self._large = [one for one in experiment.sizes if small_value(one) is None]
         self._side = TILE  # divides all sizes
         self._loads = False  # whether the first block loads anything
@@ -163,7 +161,7 @@ class _Search:
             names = {name: name for name in self._large if name in used}
             return self._best([self._grid], tiles_of(self._one.kernel, stub, names), True)
         base = self._values(dict.fromkeys(self._large, BASE))
-        first = self._one.run(base, self._largest, [0]).touches
+        first = self._block(0, 0, base)
         if first.has_faults:
             return None  # a block of another shape, or contents that are no indices
         self._loads = bool(first.loaded)
@@ -191,11 +189,18 @@ class _Search:
     def _values(self, large: Sizes) -> dict[str, int]:
         return {one: small_value(one) or large[one] for one in self._one.sizes}
 
+    def _block(self, axis: int, block: int, sizes: Sizes) -> Touches:
+        """What a block along an axis touches, in a grid that goes far along it."""
+        x, y, z = (
+            self._most if one == axis else BASE if one in self._axes else 1 for one in range(3)
+        )
+        return self._one.run(sizes, (x, y, z), [block * math.prod((x, y, z)[:axis])]).touches
+
     def _is_active(self, axis: int, block: int, sizes: Sizes) -> bool:
         """Whether a block along an axis does anything: one beyond the sizes does not."""
-        if block >= self._largest[axis]:
+        if block >= self._most:
             return False
-        did = self._one.run(sizes, self._largest, [block * math.prod(self._largest[:axis])]).touches
+        did = self._block(axis, block, sizes)
         return did.has_faults or (bool(did.stored) and (bool(did.loaded) or not self._loads))
 
     def _end_of(self, axis: int, sizes: Sizes) -> int:
@@ -213,7 +218,7 @@ class _Search:
 
         Without such a size that is how many blocks there are. None where each block does something.
         """
-        if self._is_active(axis, self._largest[axis] - 1, base):
+        if self._is_active(axis, self._most - 1, base):
             return None
         end = self._end_of(axis, base)
         along = [
@@ -256,8 +261,7 @@ class _Search:
 
         The likeliest come first.
         """
-        second = math.prod(self._largest[:axis])
-        here, there = (self._one.run(sizes, self._largest, [one]).touches for one in (0, second))
+        here, there = (self._block(axis, one, sizes) for one in (0, 1))
         known = self._macros | dict(sizes)
         rows = {1, *(evaluate(one, known) for one in (*self._large, *self._pairs()))}
         found: list[int] = []
