@@ -84,8 +84,6 @@ class Touches(Observer):
         if access.buffer.space is not MemorySpace.GLOBAL:
             return
         cells = access.cells()[0]
-        if not cells.size:
-            return
         self.first[name] = min(self.first.get(name, ROOM), int(cells.min()))
         self.cells[name] = max(self.cells.get(name, 0), int(cells.max()) + 1)
         if self._has_marks:
