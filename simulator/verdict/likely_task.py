@@ -6,7 +6,9 @@ import numpy as np
 
 from simulator.language.ctype import Pointer
 from simulator.language.errors import LaunchError, SourceError
+from simulator.launch import Launch
 from simulator.observers.written_parameters import written_parameters
+from simulator.report import Report
 from simulator.sentences import verdicts
 from simulator.verdict.experiment import Run, Touches
 from simulator.verdict.fit import Fit, fits
@@ -29,7 +31,8 @@ def find_likely_task(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
 
     ("", None) where nothing indicates one. runs are those of the form's own sizes, without a task.
     """
-    if runs.report is None or runs.launch is None:
+    report, launch = runs.report, runs.launch
+    if report is None or launch is None:
         return "", None
     named = recognise(runs.kernel)
     if named is not None:
@@ -37,7 +40,7 @@ def find_likely_task(runs: Runs, planned: Trial) -> tuple[str, Repair | None]:
         if change is not None:
             return verdicts.would_compute(TASKS[named.task].title, change.sentence), change
     titles = [TASKS[named.task].title] if named is not None else []
-    near = _near(runs, planned)
+    near = _near(runs, planned, launch, report)
     if near and near[0].agreement == 1.0:
         return verdicts.holds(near[0].task.title), None
     titles = list(dict.fromkeys((*titles, *(fit.task.title for fit in near))))[:NEAREST]
@@ -64,11 +67,11 @@ def _change(runs: Runs, named: Shape) -> Repair | None:
     return mend(again, planned)
 
 
-def _near(runs: Runs, planned: Trial) -> list[Fit]:
+def _near(runs: Runs, planned: Trial, launch: Launch, report: Report) -> list[Fit]:
     """The tasks that most of the results agree with, or a single one in shape."""
-    kernel, report, launch = runs.kernel, runs.report, runs.launch
+    kernel = runs.kernel
     pointers = [one.ctype for one in kernel.parameters if isinstance(one.ctype, Pointer)]
-    if report is None or launch is None or None in map(numbers_of, pointers):
+    if None in map(numbers_of, pointers):
         return []
     touches = Touches()
     touches.cells = {name: int(np.size(array)) for name, array in report.arrays.items()}
