@@ -221,6 +221,7 @@ HOST = (
         ("i + n", 65536, "N * N", None),
         ("(long long)i * n", 65536, "N * N", None),
         ("i * n", 65536, "N", None),
+        ("i * n", 65536, "N * 32768", None),  # whose last index is the largest int
         ("i * n", 2**31, "1l", None),
     ],
 )

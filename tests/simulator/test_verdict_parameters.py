@@ -389,11 +389,12 @@ def test_arrays_that_atomics_change(body: str, names: set[str]) -> None:
         ("bytes + i * pitch", set()),
         ("(char*)x - i * pitch", set()),
         ("(char*)x + i * step", set()),
+        ("(char*)s + i * pitch", {"pitch"}),
     ],
 )
 def test_pitches_in_bytes(address: str, names: set[str]) -> None:
     body = f"int i = threadIdx.x, step = 4; float* to = (float*)({address}); to[0] = step;"
-    kernel = kernel_of("float* x, char* bytes, int w, int pitch", body)
+    kernel = kernel_of("float* x, short* s, char* bytes, int w, int pitch", body)
     assert parameters.byte_pitches(kernel) == names
 
 
