@@ -166,11 +166,8 @@ def _operand(reads: Sequence[CellRead], operands: Operands) -> tuple[CellRead | 
     for each in (pairs, exchanged):
         if Counter((left.value, right.value) for left, right in each) == Counter(needed):
             return None, verdicts.right_factors(terms)  # in whatever order
-    as_they_are = _agreeing(pairs, needed)
-    swapped = _agreeing(exchanged, needed)
-    if swapped > as_they_are:
-        pairs = exchanged
-    k = max(as_they_are, swapped)
+    pairs = max(pairs, exchanged, key=lambda each: _agreeing(each, needed))
+    k, _ = _agreeing(pairs, needed)
     if k < min(len(pairs), terms):
         left, right = pairs[k]
         is_left = left.value != needed[k][0]
@@ -214,11 +211,10 @@ def _pairs(reads: Sequence[CellRead]) -> list[tuple[CellRead, CellRead]]:
 
 def _agreeing(
     pairs: Sequence[tuple[CellRead, CellRead]], needed: Sequence[tuple[float, float]]
-) -> int:
-    """How many pairs from the first are those needed."""
-    count = 0
-    for (left, right), (a, b) in zip(pairs, needed, strict=False):
-        if left.value != a or right.value != b:
-            break
-        count += 1
-    return count
+) -> tuple[int, int]:
+    """How many pairs from the first are those needed, and how many factors in whatever order."""
+    values = [(left.value, right.value) for left, right in pairs]
+    agree = [found == right for found, right in zip(values, needed, strict=False)]
+    sides = zip(zip(*values, strict=True), zip(*needed, strict=True), strict=True)
+    alike = sum((Counter[Any](found) & Counter(right)).total() for found, right in sides)
+    return (*agree, False).index(False), alike
