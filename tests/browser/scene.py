@@ -23,9 +23,10 @@ PAUSE = 100  # milliseconds within which a run begins that is asked for
 AT_REST = """(pause) => {
   let at = document.querySelector(".stepper");
   while (at && !at.__tilewise) at = at.parentNode;
-  const { reporting, measuring, settling } = at?.__tilewise ?? {};
+  const { reports, viewport } = at?.__tilewise ?? {};
   const isRunning = !document.querySelector("[data-test-script-state=notRunning]");
-  if (isRunning || reporting || measuring || settling) delete window.restingSince;
+  const isBusy = reports?.waiting || viewport?.measuring || viewport?.isSettling;
+  if (isRunning || isBusy) delete window.restingSince;
   else window.restingSince ??= performance.now();
   return performance.now() - window.restingSince >= pause;
 }"""

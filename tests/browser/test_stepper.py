@@ -70,7 +70,7 @@ def test_the_scene_goes_on_when_its_data_is_overtaken_by_newer_data(visit: Open)
           const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
           const { default: update } = await import(url);
           const { component } = [...document.querySelectorAll(".st-key-scene *")]
-            .find((element) => element.__tilewise).__tilewise;
+            .find((element) => element.__tilewise).__tilewise.reports;
           update(component)();
         }""",
         read_script("stepper.js"),

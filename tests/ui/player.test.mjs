@@ -8,6 +8,9 @@ import { Pages } from "../../ui/web/player/pages.js";
 import { Replay } from "../../ui/web/player/replay.js";
 import { MOVES, beatOf, clampStep, partAfter } from "../../ui/web/player/steps.js";
 import { Pinch, Wheel, apart, levelBeside, nameOf } from "../../ui/web/player/zoom.js";
+import { inUnits } from "../../ui/web/stepper/viewport.js";
+import { Reports, addressAt } from "../../ui/web/stepper/reports.js";
+import { Zooming } from "../../ui/web/stepper/zooming.js";
 
 const packed = (count) => ({
   steps: Array.from({ length: count }, (_, n) => [String(n), `Step ${n}`, n ? [] : [3, 0], [], []]),
@@ -216,4 +219,108 @@ test("two fingers pinch, and one does not", () => {
   const moved = [100, 120, 130, 150, 165, 100].map((distance) => pinch.moved(distance));
   assert.deepEqual(moved, [0, 0, 1, 0, 1, -1]);
   assert.deepEqual([null, 300].map((distance) => pinch.moved(distance)), [0, 0], "another begins");
+});
+
+// A page at an address, whose component notes what Python hears.
+function visited(path) {
+  globalThis.location = new URL(path, "http://a");
+  globalThis.history = { replaceState: (_, __, href) => { globalThis.location = new URL(href); } };
+  const heard = [];
+  const player = { scene: { id: "s", order: 1, usual: 4, address: { M: "8" } }, step: 4, asked: null };
+  const time = { now: 0 };
+  const reports = new Reports(player, () => time.now);
+  const note = (name, value) => heard.push([name, value.step ?? value]);
+  reports.update({ setStateValue: note, setTriggerValue: note });
+  return { heard, player, time, reports };
+}
+
+test("Python hears of a step after a pause, and at most once a second", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { heard, player, time, reports } = visited("/step?M=8");
+  const pass = (ms) => {
+    time.now += ms;
+    t.mock.timers.tick(ms);
+  };
+  const move = (step) => {
+    player.step = step;
+    reports.moved();
+  };
+  move(5);
+  pass(449);
+  move(6);
+  pass(449);
+  assert.deepEqual(heard, []);
+  pass(1);
+  assert.deepEqual(heard, [["at", 6]]);
+  assert.equal(location.search, "?M=8&step=7");
+  move(4);
+  pass(999);
+  assert.equal(heard.length, 1);
+  pass(1);
+  assert.deepEqual(heard.at(-1), ["at", 4]);
+  assert.equal(location.search, "?M=8", "the usual step is not in the address");
+});
+
+test("what is chosen comes after the step, and nothing once the page is left", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { heard, reports } = visited("/step?M=8");
+  reports.moved();
+  reports.choose("clock");
+  assert.deepEqual(heard, [["at", 4], ["chosen", { name: "clock" }]]);
+  location.pathname = "/learn";
+  reports.moved();
+  reports.choose("clock");
+  t.mock.timers.tick(5000);
+  assert.equal(heard.length, 2);
+});
+
+test("a link waits for a step that Python has just heard of, and one to another page leaves this", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { heard, time, reports } = visited("/step");
+  let [clicks, held] = [0, 0];
+  const link = { href: "http://a/learn", target: "", click: () => { clicks += 1; } };
+  const event = {
+    target: { closest: () => link }, preventDefault: () => { held += 1; }, stopImmediatePropagation() {},
+  };
+  reports.moved();
+  reports.flush();
+  reports.hold(event);
+  t.mock.timers.tick(250);
+  assert.deepEqual([held, clicks, reports.isLeft], [1, 1, false]);
+  time.now += 250;
+  reports.hold({ ...event, ctrlKey: true });
+  assert.equal(reports.isLeft, false, "it opens elsewhere");
+  reports.hold(event);
+  assert.deepEqual([held, reports.isLeft], [1, true]);
+  reports.choose("stage");
+  assert.equal(heard.length, 1);
+});
+
+test("the address of a view whose scene is on its way keeps its own step", () => {
+  const scene = { address: { M: "8" }, usual: 0 };
+  assert.equal(addressAt("http://a/step?M=8&step=3", scene, 9), "http://a/step?M=8&step=10");
+  assert.equal(addressAt("http://a/step?M=16&step=3", scene, 9), null);
+  assert.equal(addressAt("http://a/step?M=8&kernel=naive", scene, 9), null);
+});
+
+test("a scene is zoomed on from the level that was asked for, until its picture is drawn", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const player = { level: "block" };
+  const chosen = [];
+  const zooming = new Zooming(player, (level) => chosen.push(level));
+  zooming.by(1);
+  zooming.by(1);
+  zooming.by(1);
+  zooming.drawn("block");
+  zooming.by(-1);
+  assert.deepEqual(chosen, ["warp", "registers", "warp"]);
+  zooming.drawn("warp");
+  zooming.by(-1);
+  t.mock.timers.tick(3000);
+  zooming.by(-1);
+  assert.deepEqual(chosen.slice(3), ["grid", "grid"], "from the player's own level again");
+});
+
+test("a viewport is reported in whole units", () => {
+  assert.deepEqual(inUnits(1279.5, 719, [40, 20]), { width: 1240, height: 700 });
 });

@@ -26,7 +26,7 @@ SIDE_NAMES = ("left", "right")
 def draw_downloads(view: View, opened: Opened) -> None:
     """Draw the downloads: this step's pictures, the animation and the counters."""
     for column, form in zip(st.columns(2), ("SVG", "PNG"), strict=True):
-        with column:  # the stepper makes them: stepper.js has their clicks
+        with column:  # the stepper makes them: stepper/menus.js has their clicks
             st.button(
                 f"Picture, {form}", icon=":material/image:", width="stretch",
                 key=f"picture_{form.lower()}",
