@@ -166,8 +166,8 @@ def _roles(
             if allocated is not None and not allocated.agrees(kernel, task, meant, sizes):
                 continue
             named = {word for one in sizes.values() for word in WORD.findall(one)}
-            if not unread <= named:
-                continue  # a size that is passed has a meaning
+            if not unread <= named and len(runs[0][0]) <= len(task.sizes):
+                continue  # a size that is passed has a meaning, but one too many
             by_array = tuple((role, meant[role]) for role in task.arrays)
             for factor in factors:
                 yield (*by_array, *((role, sizes[role]) for role in task.sizes), *factor)

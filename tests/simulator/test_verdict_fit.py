@@ -46,9 +46,11 @@ SIZES = "int M, int N, int K"
          f" {{ {XY} {SUM} C[y * N + x] = f * s; }}", "product", {"alpha": "f", "beta": None}),
         (f"const float* A, const float* B, float* C, {SIZES}, float f, float g, float h)"
          f" {{ {XY} {SUM} C[y * N + x] = f * g * h * s; }}", "product", None),
-        (f"const float* A, const float* B, float* C, {SIZES}, int rest)"
-         f" {{ {XY} {SUM} C[y * N + x] = s; }}", "product",
-         {"agreement": "0.0"}),  # a size without a meaning
+        ("const float* p, float* q, int n, int rest) { I q[i] = p[i]; }", "copy",
+         {"n": "n"}),  # one size too many
+        ("const float* p, float* q, int m, int n) { int i = blockIdx.x * 64 + threadIdx.x;"
+         " float s = 0; for (int j = 0; j < n; ++j) s += p[i * n + j]; q[i] = s; }", "row_sums",
+         {"M": "m", "N": "n"}),
         ("const float* p, float* q, float* r, int n) { I q[i] = p[i]; r[i] = p[i]; }", "sum",
          None),
         ("const float* p, float* q, int n, int m) { I float s = 0;"
