@@ -50,7 +50,7 @@ class Line:
     loop: int | None = None  # the line of the innermost loop around it
     statement: range = range(0)  # the lines of the statement that it is of
     is_barrier: bool = False
-    in_function: bool = False  # which the kernel calls, so that lines are not in its order
+    in_function: bool = False  # whether the kernel calls it, so that lines are not in its order
     multiply_adds: int = 0  # sums with a product
     loads: list[int] = field(default_factory=list)  # bytes of each load from an array
     stores: list[int] = field(default_factory=list)

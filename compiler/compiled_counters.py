@@ -41,7 +41,7 @@ WIDTHS = (4, 8, 16)  # bytes a thread, of which an instruction may be (PTX ISA, 
 class Part:
     """What one instruction of the source would move."""
 
-    array: int  # which array it is in
+    array: int  # the number of its array
     pattern: bytes  # how the lanes' addresses differ, and which are active
     start: int  # bytes, of the first lane
     width: int  # bytes a lane

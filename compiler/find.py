@@ -14,7 +14,7 @@ from simulator.frontend.source import set_defines
 from simulator.language.errors import SourceError
 from simulator.language.tree import Kernel
 
-H200 = "sm_90"  # whose multiprocessor a verdict is about
+H200 = "sm_90"  # a verdict is about its multiprocessor
 
 
 def find_machine_code(

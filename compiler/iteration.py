@@ -30,9 +30,9 @@ class Iteration:
     lines: tuple[int, ...]  # of the kernel's source, whose instructions are in it
     slots: Mapping[Group, int]  # instructions by what they do: each takes an issue slot
     multiply_adds: int  # FFMA, each a product and a sum of 32 threads
-    global_bytes: int  # that a thread loads and stores
+    global_bytes: int  # loaded and stored by a thread
     shared_bytes: int
-    cycles: Mapping[str, float]  # that each part of a multiprocessor is busy, at least
+    cycles: Mapping[str, float]  # busy at least, for each part of a multiprocessor
 
     @property
     def instructions(self) -> int:

@@ -70,7 +70,7 @@ class MachineCode:
     kernel: str
     architecture: str  # "sm_90"
     compiler: str  # "NVRTC 13.0"
-    options: tuple[str, ...]  # that change the code
+    options: tuple[str, ...]  # those that change the code
     instructions: tuple[Instruction, ...]
     padding: int  # instructions after the last that runs, which fill the code up to its end
     registers: int  # of a thread, 32 bits each

@@ -30,7 +30,7 @@ LISTED = re.compile(
 LABEL = re.compile(r"(\.L_\w+):")
 TO_LABEL = re.compile(r"`\((\.L_\w+)\)")
 NOT_LIVE = " "  # in the column of a register; else it is written, read or kept
-TRAP = "BRA"  # which goes to itself, after the last instruction that runs
+TRAP = "BRA"  # one to itself, after the last instruction that runs
 
 
 def read_cubin(

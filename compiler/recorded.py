@@ -18,7 +18,7 @@ from compiler.opcodes import classify, opcode_of
 from simulator.frontend.lexer import blank_comments
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "recorded" / "machine_code"
-ARCHITECTURES = ("sm_80", "sm_90", "sm_120")  # that are recorded: A100, H100 and H200, RTX 50
+ARCHITECTURES = ("sm_80", "sm_90", "sm_120")  # A100, H100 and H200, RTX 50
 PLAIN = (
     "kernel", "architecture", "compiler", "padding", "registers", "shared_bytes", "stack_bytes",
     "spill_stores", "spill_loads",

@@ -39,7 +39,7 @@ class CompilerInput:
 
     kernel: str
     text: str  # the kernel and what it uses, with the lines of the whole source
-    expression: str  # that names the kernel, with its namespaces and a template's arguments
+    expression: str  # the kernel's name, with its namespaces and a template's arguments
     included: Mapping[str, str]  # files by name, which come before the text
     options: tuple[str, ...]
     line: Callable[[int], int]  # the file's line of a line of `text`

@@ -54,7 +54,7 @@ class Entry:
     precision: str  # what operands are rounded to as they are multiplied; "tf32"
     shared: int | str  # bytes of dynamic shared memory
     pieces: int | str  # of K, each with a block of its own: the grid's z
-    few: Literal["", "rows", "columns"]  # of which the C that it is meant for has few
+    few: Literal["", "rows", "columns"]  # what the C that it is meant for has few of
     repeats: int | str  # k after which a block does the same again, in a kernel without tiles
     speed: tuple[Mapping[str, int], ...]  # settings to measure on a GPU
     teaching: tuple[Mapping[str, int], ...]  # settings to show on a screen, default first

@@ -135,7 +135,7 @@ def launch(case: Case, kernel: Kernel) -> Launch:
 
 def source(case: Case, number: int, volatile: bool) -> str:
     """The kernel's source and a host function run_<number> that launches it once."""
-    text = case.text.replace('extern "C" ', "")  # whose names no namespace would keep apart
+    text = case.text.replace('extern "C" ', "")  # no namespace would keep its names apart
     if volatile:
         text = re.sub(r"__shared__\s+(?!volatile)", "__shared__ volatile ", text)
     header = "#include <cuda_pipeline.h>\n" if "__pipeline" in text else ""

@@ -37,9 +37,9 @@ from simulator.language.errors import LaunchError
 MOST_READS = 4096  # of a warp
 BUFFER_BYTES = 256 * 2**20  # for all of them
 FEW = 4  # blocks
-MOST_BLOCKS = 2**20  # that have a place and a time
+MOST_BLOCKS = 2**20  # blocks with a place and a time
 MOST_SPANS = 2**20  # reads that are summed up
-MOST_INTERVALS = 100_000  # that are kept of all warps together
+MOST_INTERVALS = 100_000  # kept of all warps together
 EMPTY = "empty_reads"
 EMPTY_TURNS, EMPTY_READS = 8, 16
 EMPTY_KERNEL = f"""

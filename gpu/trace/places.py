@@ -37,7 +37,7 @@ class Place:
 class Read:
     """A read of the clock that the code gets."""
 
-    line: int  # where it is put, before what is there
+    line: int  # it is put before what is there
     column: int  # in bytes, from 1
     place: int  # number of the place that begins
     begins_tile: bool = False

@@ -30,7 +30,7 @@ class Candidate:
     """A product that may fuse with a sum."""
 
     node: tree.Binary | tree.Assign  # a * b, or a *= b
-    block: BasicBlock  # in which it is computed
+    block: BasicBlock  # the one that computes it
     loop_depth: int  # loops around it
     consumer: Consumer  # what uses it directly
     value: Value

@@ -18,9 +18,9 @@ Sum = Binary | Assign
 class Decision(Enum):
     """What a compiler does with a product."""
 
-    SEPARATE = auto()  # it is a multiplication of its own, rounded
+    SEPARATE = auto()  # a multiplication of its own, rounded
     FUSED = auto()  # each of its sums is a fused multiply-add
-    UNKNOWN = auto()  # it depends on what the compiler makes of branches, loops and arrays
+    UNKNOWN = auto()  # depends on what the compiler makes of branches, loops and arrays
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class FinalUse:
     """What uses a value in the end, once variables have passed it on."""
 
     consumer: SumOperand | OtherUse
-    block: BasicBlock  # where it is used
+    block: BasicBlock  # the one that uses it
     certain: bool  # False when other definitions of a variable may reach this use too
 
 

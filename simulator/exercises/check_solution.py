@@ -34,7 +34,7 @@ class ExerciseResult:
     solved: bool  # whether all requirements are met
     results: tuple[RequirementResult, ...]  # one a requirement, in their order
     problem: str = ""  # why it was not run to its end, a sentence; "" if it was
-    line: int | None = None  # that the problem is about, from 1, if known
+    line: int | None = None  # the problem's, from 1, if known
     verdict: Verdict | None = None  # of the kernel by itself; None where there is a problem
     depends_on_machine: bool = False  # whether another check may end otherwise: the time was over
 

@@ -95,7 +95,7 @@ class _Assembly:
         self._uses = [int(a or b) for line in self._instructions for a, b in OPERAND.findall(line)]
         self._registers: dict[
             str, tree.Variable | None
-        ] = {}  # that it declares; None: without a value
+        ] = {}  # its registers; None: without a value
         self._inputs: dict[int, tree.Variable] = {}  # operands that were evaluated before
         self._statements: list[tree.Statement] = []
 

@@ -118,7 +118,7 @@ class OutlinedFunction:
 class Outline:
     """A kernel and the functions that it calls."""
 
-    text: str  # that all places are of: the code with its macros set
+    text: str  # the code with its macros set, which has all places
     kernel: OutlinedFunction
     functions: Mapping[str, OutlinedFunction] = field(default_factory=dict)
 

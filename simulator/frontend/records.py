@@ -25,7 +25,7 @@ class Record:
     span: Span
     members: Mapping[str, Place]
     setup: tuple[tree.Statement, ...] = ()  # run once, before any member is read
-    lvalue: tree.Expression | None = None  # where it is in memory; None for one in registers
+    lvalue: tree.Expression | None = None  # its place in memory; None for one in registers
 
 
 # Where a value is: an lvalue, or the members of a struct.

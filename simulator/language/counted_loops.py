@@ -31,7 +31,7 @@ class CountedLoop:
     """A loop whose iterations are known when it begins, and the loads that each of them makes."""
 
     counter: tree.Variable
-    step: int  # by which an iteration changes the counter, not 0
+    step: int  # added to the counter by an iteration, not 0
     operator: str  # the loop goes on while the counter is <, <=, > or >= the bound
     types: tuple[Scalar, ...]  # those that the counter's values must fit, not to wrap
     bound: tree.Expression

@@ -58,7 +58,7 @@ class Diagnostic:
     fix: Fix | None = None  # where the compiler knows one
     # Macros that mend it, as NAME, NAME=4 or, with any value, NAME=…: all of one tuple together.
     macros: tuple[tuple[str, ...], ...] = ()
-    headers: tuple[str, ...] = ()  # that are not here and may have it, such as "a.h (line 3)"
+    headers: tuple[str, ...] = ()  # missing ones that may have it, such as "a.h (line 3)"
     file: tuple[str, int] | None = None  # the included file that it is in, and its line there
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ LINE_NUMBERS = re.compile(
     r"(?:s (?P<first>\d{1,7}) (?P<joint>and|to) (?P<last>\d{1,7})| (?P<only>\d{1,7}))\b"
 )
 MAX_BYTES = 2**20  # of source with all its files
-MAX_FILES = 100  # that one text includes, files within files counted
+MAX_FILES = 100  # included by one text, files within files counted
 LONGEST_NAME = 200  # letters of a file's name, with its folders
 FILE_LINE = re.compile(
     rf"^// ==== file: (\S[^\n]{{0,{LONGEST_NAME - 1}}}?) ====[ \t]*(?:\n|\Z)", re.MULTILINE

@@ -90,13 +90,13 @@ class _Value(Enum):
     """How a value depends on the read that is looked at."""
 
     FREE = auto()  # not at all
-    COPY = auto()  # it is what was read, bit for bit
-    DERIVED = auto()  # it is computed from that
-    ANSWER = auto()  # it is what the atomicCAS has returned, bit for bit
-    OF_ANSWER = auto()  # it is computed from that
+    COPY = auto()  # what was read, bit for bit
+    DERIVED = auto()  # computed from that
+    ANSWER = auto()  # what the atomicCAS has returned, bit for bit
+    OF_ANSWER = auto()  # computed from that
     WON = auto()  # whether the atomicCAS has succeeded
     LOST = auto()  # whether it has failed
-    SPENT = auto()  # it comes from a read whose try has failed, or in another way: of no use
+    SPENT = auto()  # from a read whose try has failed, or from elsewhere: of no use
 
 
 class _Phase(Enum):

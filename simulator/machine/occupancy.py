@@ -19,11 +19,11 @@ KB = 1024
 class Multiprocessor:
     """What a multiprocessor of a compute capability holds at once."""
 
-    cards: str  # which have it
+    cards: str  # those that have it
     blocks: int
     warps: int
     shared_bytes: int
-    block_shared_bytes: int  # that one block can have, if its launch asks for it
+    block_shared_bytes: int  # at most for one block, if its launch asks for them
     float_lanes: int = 128  # products with a sum, of 32 bits, that it computes in a cycle
     reserved_bytes: int = KB  # of shared memory, for each block
     shared_unit: int = 128  # bytes of shared memory that are given out at a time

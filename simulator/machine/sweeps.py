@@ -35,7 +35,7 @@ class SweptLoop:
     slots: tuple[int, ...]  # of all variables that must have a value before the loop
     bound: Closure
     places: tuple[tuple[AddressClosure, MemoryOperand], ...]  # of each of its loads
-    body: Run  # which reads Group.ahead
+    body: Run  # reads Group.ahead
     has_counter: bool  # see Budget.check
     observers: Sequence[Observer]  # those of accesses
 

@@ -177,7 +177,7 @@ class Addition:
     """How one instruction computes one cell of finite operands."""
 
     addends: tuple[Addend, ...]  # the accumulator, then the products in the order of k
-    exponent: int  # to which they are aligned
+    exponent: int  # the one that they are aligned to
     total: int  # the sum of what is added, in units
     result: np.floating[Any]  # of the type of the sums
 

@@ -14,7 +14,7 @@ from simulator.launch import Dim3, Launch, unravel
 from simulator.machine.group import Group
 from simulator.machine.observer import Observer
 
-MAX_LINES = 1_000  # that are kept: the first, in the order of blocks, threads and time
+MAX_LINES = 1_000  # the first, in the order of blocks, threads and time
 
 
 @dataclass(frozen=True, slots=True)

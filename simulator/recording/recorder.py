@@ -109,7 +109,7 @@ class Recorder(Observer):
         self._arrays: dict[tuple[Any, ...], Array] = {}
         self._known: dict[tuple[Any, ...], Evaluation] = {}
         self._latest_active: tuple[Group | None, Mask, Array] = None, NONE, self._all_active
-        self._bytes = 0  # that the steps take, without what the memories count
+        self._bytes = 0  # of the steps, without what the memories count
         # What those were made from; the machine never writes to a value again, so that the same
         # object has the same contents.
         self._register_sources: dict[

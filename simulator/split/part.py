@@ -109,7 +109,7 @@ def _simulate(
     try:
         machine.run(np.array(task.blocks), budget)
     except (SourceError, LaunchError) as found:
-        error = found.with_traceback(None)  # which would keep all that has run
+        error = found.with_traceback(None)  # a traceback would keep all that has run
     return Part(
         seconds=budget.spent - task.spent,
         counters=counters,

@@ -18,7 +18,7 @@ from simulator.launch import Dim3, dim3
 from simulator.machine.schedule import SCHEDULES
 from simulator.verdict.tasks import TASKS
 
-ARCHITECTURE = "sm_90"  # that machine code is for if --arch is not given
+ARCHITECTURE = "sm_90"  # of machine code, if --arch is not given
 SECONDS = 10.0  # a run may take so long if --seconds is not given
 
 

@@ -36,9 +36,9 @@ VISITORS = 30
 OPENED_SECONDS = 10.0  # within which all open the page
 TOGETHER_SECONDS = 2.0  # within which all act
 VIEWPORT_COOKIE = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
-RECORDERS = 4  # who record a long kernel while another visitor acts
+RECORDERS = 4  # they record a long kernel while another visitor acts
 SIMPLE_ACTIONS = 20
-STEPPERS = 100  # who step at once
+STEPPERS = 100  # they step at once
 STEPPED_SECONDS = 5
 HUNDRED = 100  # visitors who open a link each
 HUNDRED_SECONDS = 20.0  # within which all open theirs

@@ -56,7 +56,7 @@ MINUTES = 30.0
 VISITORS = 30
 PROCESSORS = 2
 FILES = 512  # descriptors that the app may have
-KNOWN_SECONDS, NEW_SECONDS = 10.0, 20.0  # that a visitor waits for a view at most
+KNOWN_SECONDS, NEW_SECONDS = 10.0, 20.0  # at most, for a view
 WORKER_BYTES = 1.5e9  # of all workers together
 GROWTH = 1.1  # of the app's memory that is flat
 IDLE_SECONDS = 20.0  # after the last visitor, until nothing is computed
@@ -64,7 +64,7 @@ LOOK_SECONDS = 5.0
 IDLE_SHARE = 0.02  # of a processor, that idle workers may use
 STOP_SECONDS = 30.0  # for the app to end
 LAST_SECONDS = 10.0  # and then for its processes
-OWN_PROCESSES = re.compile(r"multiprocessing|gpu\.worker")  # that an app keeps while it runs
+OWN_PROCESSES = re.compile(r"multiprocessing|gpu\.worker")  # an app keeps these while it runs
 VIEWPORT_COOKIE = "tilewise_room=1240x600"  # the cookie of a window of 1280 x 720
 STAY, AWAY = 240.0, (2.0, 20.0)  # seconds of a visit in the mean, and until the next one
 COME_SECONDS = 30.0  # within which the class comes

@@ -32,7 +32,7 @@ PATIENCE = 120.0  # seconds that a visitor waits; then they give up, which is a 
 HURRIED, HURRY = 0.04, (0.2, 6.0)  # the share of waits for whose end nobody stays, and for how long
 RECENT = 300.0  # seconds for which a view that somebody had is known
 REST = 0.7  # seconds after a step, until a browser asks for the steps beside those that it has
-KEPT_SECONDS = 6.0  # that a browser keeps a connection over which nothing comes
+KEPT_SECONDS = 6.0  # a connection over which nothing comes is kept by a browser
 BROWSER_CONNECTIONS = 6
 STATIC = re.compile(r'(?:src|href)="\./(static/[^"]+)"')
 PAGE = re.compile(rb'"first": (\d+), "end": (\d+)')
@@ -138,7 +138,7 @@ class Visit:
 
     def __init__(self, one: Visitor, crowd: Crowd, chance: random.Random) -> None:
         self.one, self.crowd, self.chance = one, crowd, chance
-        self.scene: tuple[str, int] | None = None  # that the browser shows: its name and order
+        self.scene: tuple[str, int] | None = None  # the browser's: its name and order
         self.step, self.last = 0, 0
         self.pages: list[range] = []  # steps that the browser has
         self.document = 0  # number of the editor's

@@ -32,7 +32,7 @@ class Flight:
     start: Point
     end: Point
     size: float  # pixels, of its letters
-    cell: Box  # where it ends
+    cell: Box  # its end
 
     def plain(self) -> list[Any]:
         """As it is sent."""
@@ -68,7 +68,7 @@ class Wall:
 class Walk:
     """A warp that comes from the left to where it is."""
 
-    box: Box  # where it comes to
+    box: Box  # its end
     start: float  # pixels, how far to the right of there it begins: below 0
 
     def plain(self) -> list[Any]:

@@ -84,7 +84,7 @@ class Sheet(Protocol[Shown]):
 
     size: tuple[float, float]  # pixels across and down
     heading: Heading
-    timeline: Rectangle  # it covers all steps
+    timeline: Rectangle  # of all steps
     tall: bool  # whether it is fitted to its room's width alone
     far_share: float  # of the width of global memory and the chip, the former's; 0 without both
     has_clock: bool  # whether a GPU's clock was recorded of it

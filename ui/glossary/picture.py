@@ -16,7 +16,7 @@ from ui.view.view_url import View
 # made smaller.
 STAGE = Look(width=1240, height=440)
 ARRAYS = Look(width=700, height=410)  # of a kernel without a product, whose stage is wider
-TENSOR_CORE = Look(width=900, height=440)  # whose chip is wider, too
+TENSOR_CORE = Look(width=900, height=440)  # the chip is wider, too
 SIDE = Look(width=840, height=520)
 LINES = Look(width=400, height=840)  # one area under another, each as wide as the viewport
 WHOLE = Look(width=900, height=560)

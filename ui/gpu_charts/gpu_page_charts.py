@@ -36,7 +36,7 @@ class ComparisonChart:
     draw: Callable[[ChartData], go.Figure]
     alt: Callable[[ChartData], str]  # the chart in words, for screen readers
     caption: Callable[[ChartData], str] = lambda data: ""  # below it; "" for none
-    units: tuple[str, ...] = ()  # that a visitor may choose from, the default first
+    units: tuple[str, ...] = ()  # a visitor's choice, the default first
     is_offered: Callable[[ChartData], bool] = lambda data: True  # else the tab is left out
     missing: Callable[[ChartData], str] = lambda data: ""  # shown instead of a chart without data
     needs_simulated: bool = False  # whether it shows the simulator's counters of the kernels

@@ -15,7 +15,7 @@ from ui.drawing.palette import REFERENCE_COLOUR
 from ui.gpu_charts import rows
 from ui.gpu_charts.performance import kernel_label
 
-ARCHITECTURE = "sm_90"  # whose machine code is shown, as it was recorded
+ARCHITECTURE = "sm_90"  # its machine code is shown, as it was recorded
 LEGEND_HEIGHT = 92  # pixels: four lines on a phone
 MIX = "FFMA's share of the inner loop"
 ALLOWED = "share of the peak that it allows"

@@ -13,7 +13,7 @@ HEIGHT = 400  # pixels
 GAP = 0.03  # between two quarters, of the width
 # Tops and bottoms of the boxes, of the height: quarters, the port, L1, L2, DRAM.
 QUARTER, PORT, NEAR, L2, DRAM = (0.63, 1.0), (0.53, 0.63), (0.37, 0.53), (0.18, 0.32), (0.0, 0.13)
-PORT_SIDES = (0.42, 0.58)  # it is as narrow as one wavefront
+PORT_SIDES = (0.42, 0.58)  # as narrow as one wavefront
 
 
 def draw_multiprocessor(limits: Limits, ink: str = rows.INK) -> go.Figure:

@@ -84,7 +84,7 @@ class Turns:
 
     array: str
     name: str  # as it is shown
-    matrix: str  # that they are tiles of; "" where copies tell
+    matrix: str  # they are its tiles; "" where copies tell
     cells: Array  # int [turns, rows, columns], the array's cell of each element, -1 for none
 
 
@@ -92,7 +92,7 @@ class Turns:
 class OnBorder:
     """A tile that is under way."""
 
-    matrix: str  # that it is copied from
+    matrix: str  # its source
     tile: int  # counted along K from 0
     box: Box
 

@@ -33,7 +33,7 @@ from ui.lecture.layout import Areas
 from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
 from ui.lecture.stage_panel import StagePanel
 
-BITS = 30  # that an instruction's sum mostly has
+BITS = 30  # of most instructions' sums
 CUT = 5  # bits shown of what is cut, and what stands for more
 ROW, LOWEST_ROW = 1.25, 1.1  # of a number's height; the latter where all rows fit so
 TALLEST_ROW = 2.4  # of a number's height, where there is room

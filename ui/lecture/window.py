@@ -20,7 +20,7 @@ from ui.lecture.cut_edges import torn_edges
 from ui.lecture.letters import Letters, text_width
 
 FILLS = 6  # iterations that a window shows at once; a palette has no more colours
-LIGHTS = 2  # of which cells stand out
+LIGHTS = 2  # iterations whose cells stand out
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,8 @@ COUNTED = (
 AT_LARGEST_SQUARE = (
     Chart.LADDER, Chart.PREDICTIONS, Chart.BOUNDS, Chart.INSTRUCTIONS, Chart.ROOFLINE,
 )  # fmt: skip
-LOOPED = "tiled"  # whose inner loop is shown as machine code
-RESIDENT = "registers"  # whose blocks are shown on a multiprocessor
+LOOPED = "tiled"  # its inner loop is shown as machine code
+RESIDENT = "registers"  # its blocks are shown on a multiprocessor
 STEADY = 1.05  # the 80th percentile of cuBLAS's times over the 20th, where nothing disturbed it
 # Shapes whose waves are drawn: of few blocks, and with a last wave that is nearly full or empty.
 IN_WAVES = ((512, 512, 512), (256, 256, 16384), (4096, 4096, 4096), (5120, 2560, 1280))

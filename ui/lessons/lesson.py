@@ -79,7 +79,7 @@ class ScenePart:
 
     view: View
     text: str  # what to do there
-    file: str  # where it is, for what is found wrong once it has run
+    file: str  # its place, for what is found wrong once it has run
     line: int
 
 
@@ -210,7 +210,7 @@ class Question:
     options: tuple[Option, ...]  # of a choice and an order
     rows: str  # of the cells, an expression; else ""
     columns: str
-    array: str  # whose cells they are, or whose tiles; else ""
+    array: str  # the one of these cells, or tiles; else ""
     picture: View | None  # of the cells, a scene that does not give the answer away
     view: View | None  # the scene that shows it
 
@@ -246,7 +246,7 @@ class Claim:
 
     name: str  # of all claims
     says: str  # Markdown, in our words
-    notes: tuple[int, ...]  # which of the sets of notes claim it, as the lesson numbers them
+    notes: tuple[int, ...]  # the sets of notes that claim it, as the lesson numbers them
     verdict: Verdict
     found: str  # Markdown, a template over the numbers
     holds: str  # an expression over the numbers: above 0 where the verdict holds
@@ -267,7 +267,7 @@ class Lesson:
     title: str
     minutes: int  # in class
     idea: str  # a sentence
-    session: int  # which class of ninety minutes it belongs to, from 1; 0 for none
+    session: int  # its class of ninety minutes, from 1; 0 for none
     parts: tuple[Part, ...]
     file: str  # its name, without a folder
     lines: tuple[int, ...]  # where each part is in it, from 1

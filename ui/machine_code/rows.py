@@ -33,7 +33,7 @@ class LineRows:
     instructions: tuple[str, ...]  # in the order of the machine code
     changes: tuple[str, ...]  # sentences: what the compiler did to the line
     registers: int | None  # the most that are in use there, None where that is not known
-    live: tuple[tuple[int, int], ...] = ()  # which are, as runs: the first and how many
+    live: tuple[tuple[int, int], ...] = ()  # those that are live, as runs: the first and how many
     of_all: int = 0  # registers that a thread has
 
 

@@ -114,7 +114,7 @@ def store_address(visit: Visit) -> None:
     if visit.is_seeded:
         address[NUMBERS] = str(visit.seed)
     if LESSON in st.query_params and st.query_params.to_dict() != address:
-        st.query_params.from_dict(address)  # which the browser's Back undoes
+        st.query_params.from_dict(address)  # the browser's Back undoes this
     write_address(urlencode(address))
     state["query"] = step_state().address or {}
 

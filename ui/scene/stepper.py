@@ -42,7 +42,7 @@ class Place:
     """Where the stepper is."""
 
     scene: str  # the figure that it shows
-    order: int  # which it was drawn with
+    order: int  # the one that it was drawn with
     step: int
     requested: int  # the step whose frames it lacks; -1 for none
 

@@ -363,7 +363,7 @@ def draw_stage(previous: View) -> Held | None:
 def draw_machine_code_switch() -> None:
     """Draw the switch for the machine code below the scene."""
     state = step_state()
-    before = state.shows_machine_code  # which what is chosen under Beside changes too
+    before = state.shows_machine_code  # a choice under Beside changes it too
     state.shows_machine_code = st.toggle(
         f"{TITLE}, below the scene", before, key=control_key(f"machine_code {before}"),
         help="The instructions of the current line, and how many warps a multiprocessor can hold "
@@ -379,7 +379,7 @@ def draw_machine_code_beside(view: View) -> None:
         state.shows_machine_code = True
         state.what_ifs[key] = before, ""  # for close_what_ifs
 
-    with suppress(*ERRORS):  # which the scene says
+    with suppress(*ERRORS):  # the scene says these
         choose_other(view, "popover", show)
 
 

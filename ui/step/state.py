@@ -52,7 +52,7 @@ class StepState:
     view: View = DEFAULT
     applied: Requested | None = None  # what the mailbox held when it was last looked into
     notices: tuple[str, ...] = ()  # what the address requested and the page could not show
-    preset: Preset | None = None  # whose sentence is above the scene
+    preset: Preset | None = None  # its sentence is above the scene
     controls: int = 0  # grows with each view that the controls did not choose: a part of their keys
     begins: bool = False  # whether the view is to begin at its first beat, once it has run
     order: int = 0  # grows where the stepper is to begin at the view's step
@@ -65,7 +65,7 @@ class StepState:
     stopped: View | None = None  # the figure_key of the run that the visitor has stopped
     entered: dict[str, Any] = field(default_factory=dict)  # entered(), when the page was drawn
     shows_machine_code: bool = False  # below the scene
-    viewport: Look | None = None  # that the stepper has measured
+    viewport: Look | None = None  # measured by the stepper
     drawn: Drawn | None = None
     sent: int = 0  # see stepper.Shown
 
@@ -73,7 +73,7 @@ class StepState:
         """Set every control to a requested view, and the stepper to its step."""
         self.view, self.notices = view, requested.notices
         self.preset = next((one for one in presets() if one.view == view), self.preset)
-        if requested.displayed is not None:  # whose sentence is asked for
+        if requested.displayed is not None:  # its sentence is asked for
             self.preset = None
         self.controls += 1
         self.order += 1

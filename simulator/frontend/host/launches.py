@@ -21,7 +21,7 @@ from simulator.frontend.template import split_arguments, template_parameters
 from simulator.frontend.toplevel import Declaration
 from simulator.launch import Dim3
 
-MAX_STATEMENTS = 20_000  # that are read, those of a called function again at each call
+MAX_STATEMENTS = 20_000  # read at most, those of a called function again at each call
 MAX_DEPTH = 40  # blocks and calls, one within the other
 MAX_LAUNCHES = 50
 MAX_TOKENS = 400  # between <<< and >>>, and of a template's arguments

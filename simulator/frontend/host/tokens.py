@@ -24,7 +24,7 @@ class Statements:
 
         A while after a block belongs to it, as in do { … } while (…).
         """
-        ifs = 0  # that may have an else yet
+        ifs = 0  # those that may have an else yet
         while True:
             index, more = self._after_heads(index)
             ifs += more

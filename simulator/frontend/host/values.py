@@ -41,7 +41,7 @@ class Names:
     elements: dict[str, int | None] = field(default_factory=dict)  # of arrays
     element_bytes: dict[str, int | None] = field(default_factory=dict)  # by a pointer's type
     types: dict[str, Type] = field(default_factory=dict)  # as they are declared
-    kernels: dict[str, NamedKernel] = field(default_factory=dict)  # that a pointer points to
+    kernels: dict[str, NamedKernel] = field(default_factory=dict)  # by the pointer to each
 
     def copy(self) -> Names:
         """One that changes by itself."""

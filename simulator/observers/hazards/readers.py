@@ -9,7 +9,7 @@ from simulator.machine.buffers import Buffer
 from simulator.observers.hazards.synchronization import Synchronization
 
 NOBODY = -1
-CELL_BYTES = 16  # that Readers take for every cell
+CELL_BYTES = 16  # of Readers, for every cell
 
 
 class Readers:

@@ -19,7 +19,7 @@ from simulator.observers.hazards.readers import Readers
 NOBODY = -1
 MANY = -2
 GIVEN = -2  # the interval of a cell that the launch has written: no barrier interval of a block
-CELL_BYTES = 35  # that a Shadow takes for every cell of a global array
+CELL_BYTES = 35  # of a Shadow, for every cell of a global array
 MAX_STORES = 64  # to different rows of one array that are kept beside its arrays
 MAX_READS = 200_000  # reads remembered between two barriers; far more than a tile's loop makes
 
@@ -40,8 +40,8 @@ class Read(NamedTuple):
     clock: int  # how many accesses its group had made
     event: int  # how many stores the whole launch had made
     position: ProgramPosition
-    cell: int = NOBODY  # that it reads, where one thread reads one alone
-    thread: int = NOBODY  # that one, numbered over the grid
+    cell: int = NOBODY  # the one read, where one thread reads one alone
+    thread: int = NOBODY  # its reader, numbered over the grid
 
 
 class SweptReads(NamedTuple):
@@ -184,7 +184,7 @@ class Shadow:
     def reads(self) -> list[tuple[Any, Read]]:
         """The loads since the last barrier, each with its key."""
         self._take_swept()
-        if self._reads:  # which are to be compared with the stores
+        if self._reads:  # they are compared with the stores
             self.settle()
         return list(self._reads.items())
 

@@ -59,7 +59,7 @@ class Synchronization:
         self._fence_barrier = np.zeros(count, np.int64)  # the block's barrier before it
         self._barrier = np.zeros(launch.blocks, np.int64)  # event of each block's last
         self._fences_at_barrier: dict[int, Array] = {}  # by block: int [T], of each thread
-        self._fenced_blocks: set[int] = set()  # that have called a fence since their last barrier
+        self._fenced_blocks: set[int] = set()  # those that have called one since their last barrier
         self._acquired: dict[int, frozenset[Release]] = {}  # by thread, since the last barrier
         self._block_acquired: dict[int, frozenset[Release]] = {}
         self._cells: dict[tuple[Buffer, int], Release] = {}  # what a cell's value releases
