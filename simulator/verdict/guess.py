@@ -155,9 +155,7 @@ def _as_launched(kernel: Kernel, form: LaunchForm, host: HostForm) -> LaunchForm
     if min(blocks) < 1:
         return replace(form, grid=host.grid)  # an empty grid is a mistake to report
     values = {
-        name: str(int(one.value) if float(one.value).is_integer() else one.value)
-        for name, one in host.arguments.items()
-        if one.value is not None
+        one.name: value for one in kernel.parameters if (value := _passed(one, host)) is not None
     }
     if not {one.name for one in form.numbers} <= values.keys():
         return form
@@ -382,12 +380,18 @@ def _allocated(kernel: Kernel, host: HostForm) -> Allocated | None:
 def _sizes_passed(kernel: Kernel, host: HostForm) -> dict[str, int]:
     """The whole numbers that the file's launch passes, by parameter."""
     return {
-        one.name: int(given.value)
+        one.name: int(value)
         for one in kernel.parameters
-        if is_whole(one.ctype)
-        for given in [host.arguments.get(one.name)]
-        if given is not None and given.value is not None
+        if is_whole(one.ctype) and (value := _passed(one, host)) is not None
     }
+
+
+def _passed(parameter: Variable, host: HostForm) -> str | None:
+    """The number that the file's launch passes for a parameter; None where it is not known."""
+    given = host.arguments.get(parameter.name)
+    if given is None or given.value is None:
+        return None
+    return str(int(given.value) if is_whole(parameter.ctype) else given.value)
 
 
 def form_of(kernel: Kernel, found: Discovery, fit: Fit, shared_bytes: str) -> LaunchForm:
@@ -603,13 +607,9 @@ def _without_task(kernel: Kernel, host: HostForm, found: Discovery | None = None
 
 def _of_discovery(kernel: Kernel, host: HostForm, found: Discovery) -> LaunchForm:
     """A form whose arrays are as large as what is touched; of the sizes that were tried."""
-    given = {
-        name: int(one.value)
-        for name, one in host.arguments.items()
-        if name in found.values and one.value is not None
-    }
-    if found.seen:
-        given = {}  # what was touched at the sizes that were tried is no array of others
+    # What was touched at the sizes that were tried is no array of others.
+    passed = {} if found.seen else _sizes_passed(kernel, host)
+    given = {name: size for name, size in passed.items() if name in found.values}
     form = _with_values(kernel, host, found, {**found.values, **given})
     if not _is_large(kernel, form):
         return form
@@ -641,10 +641,9 @@ def _with_values(
 def _number(kernel: Kernel, one: Variable, host: HostForm, values: Mapping[str, int]) -> str:
     if one.name in byte_pitches(kernel):
         return str(PITCH)
-    given = host.arguments.get(one.name)
-    if one.name in values or given is None or given.value is None:
-        return str(values.get(one.name, 1))
-    return str(int(given.value) if is_whole(one.ctype) else given.value)
+    if one.name in values:
+        return str(values[one.name])
+    return _passed(one, host) or "1"
 
 
 def _argument(kernel: Kernel, number: int, host: HostForm, threads: str) -> Argument:
@@ -652,14 +651,13 @@ def _argument(kernel: Kernel, number: int, host: HostForm, threads: str) -> Argu
     parameter = kernel.parameters[number]
     given = host.arguments.get(parameter.name)
     if not isinstance(parameter.ctype, Pointer):
-        whole = is_whole(parameter.ctype)
-        value = given.value if given is not None else None
+        value = _passed(parameter, host)
         if value is None:
             is_one = sum(is_whole(one.ctype) for one in kernel.parameters) == 1
             is_line = is_one and not axes_used(kernel, "threadIdx") & {"y", "z"}
             size = threads if is_line else str(_side_of(kernel, int(threads)))
-            return NumberArgument(parameter.name, size if whole else "1")
-        return NumberArgument(parameter.name, str(int(value) if whole else value))
+            value = size if is_whole(parameter.ctype) else "1"
+        return NumberArgument(parameter.name, value)
     if isinstance(parameter.ctype.target, Pointer):
         side = str(max(SIZE, _side_of(kernel, int(threads))))
         return ArrayArgument(parameter.name, side, side)
