@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from simulator import Kernel, compile_kernel
@@ -302,3 +304,163 @@ def from_text(
 
     monkeypatch.setattr(guess, "_guessed_form", never_ends)
     return guess.guess_form(kernel.text, kernel, block=block)
+
+
+# A task that is known, or that was found out ------------------------------------------------------
+
+X_LINE = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+M_LINE = X_LINE.replace("i < n", "i < m")
+FLAT = "int at = blockIdx.x * blockDim.x + threadIdx.x, i = at / n, j = at % n; if (i < m) "
+SQUARE = "int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;"
+INSIDE = SQUARE + "if (i < m && j < n) "
+TURNED = INSIDE.replace("int i", "int J").replace(" j =", " i =").replace("J", "j")
+ABC = "const float* a, const float* b, float* c, int m, int n, int k"
+CELL = (
+    "{ float s = 0; for (int e = 0; e < k; ++e) s += a[i * k + e] * b[e * n + j];"
+    " c[i * n + j] = s; }"
+)
+SEVERAL = (
+    "int top = (blockIdx.y * 16 + threadIdx.y) * {0}, left = (blockIdx.x * 16 + threadIdx.x) * {1};"
+    " for (int i = top; i < top + {0}; ++i) for (int j = left; j < left + {1}; ++j)"
+    " if (i < m && j < n) "
+)
+STRIDED = (
+    SQUARE + "for (; i < m; i += gridDim.y * 16)"
+    " for (int l = j; l < n; l += gridDim.x * 16) " + CELL.replace("j", "l")
+)
+CONVOLVED = (
+    "{ float s = 0; for (int j = 0; j < width; ++j) { int at = i + j - width / 2;"
+    " if (at >= 0 && at < n) s += x[at] * w[j]; } y[i] = s; }"
+)
+SUMMED = "{ float s = 0; for (int j = 0; j < n; ++j) s += x[i * n + j]; y[i] = s; }"
+TWO_SIZES = "const float* x, float* y, int m, int n"
+SQUARES = "(n + 16 - 1) / 16 (m + 16 - 1) / 16 1"
+BOTH = (
+    "void run(float* a, float* b, float* c, int m, int n, int l) {{ k<<<{}>>>(a, b, c, m, n, l); }}"
+)
+OTHERS = BOTH.replace("int m, int n,", "int p, int q,").replace("m, n,", "p, p,")
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "body", "host", "found"),
+    [
+        ("copy", COPY, X_LINE + "y[i] = x[i];", "", "(n + 256 - 1) / 256 1 1; 256 1 1; n=64"),
+        ("copy", COPY, X_LINE + "y[i] = 1;", "", "(n + 256 - 1) / 256 1 1; 256 1 1; n=64"),
+        ("copy", COPY, "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;"
+         " i += gridDim.x * blockDim.x) y[i] = x[i];", "",
+         "(n + 512 - 1) / 512 1 1; 256 1 1; n=64"),
+        ("convolution", "const float* x, const float* w, float* y, int n, int width",
+         X_LINE + CONVOLVED, "", "(n + 256 - 1) / 256 1 1; 256 1 1; n=64; width=5"),
+        ("transpose", TWO_SIZES, INSIDE + "y[j * m + i] = x[i * n + j];", "",
+         f"{SQUARES}; 16 16 1; m=32; n=32"),
+        ("row_sums", TWO_SIZES, M_LINE + SUMMED, "",
+         "(m + 256 - 1) / 256 1 1; 256 1 1; m=64; n=64"),
+        ("row_sums", TWO_SIZES, "int i = blockIdx.x; if (threadIdx.x == 0 && i < m) " + SUMMED, "",
+         "m 1 1; 256 1 1; m=8; n=8"),
+        ("product", ABC, INSIDE + CELL, "", f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, TURNED + CELL, "",
+         "(m + 16 - 1) / 16 (n + 16 - 1) / 16 1; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, FLAT + CELL, "",
+         "(m * n + 256 - 1) / 256 1 1; 256 1 1; m=8; n=8; k=8"),
+        ("product", ABC, SEVERAL.format(4, 2) + CELL, "",
+         "(n + 32 - 1) / 32 (m + 64 - 1) / 64 1; 16 16 1; m=64; n=64; k=16"),
+        ("product", ABC, SEVERAL.format(2, 2) + CELL, "",
+         "(n + 32 - 1) / 32 (m + 32 - 1) / 32 1; 16 16 1; m=64; n=64; k=64"),
+        ("product", ABC, STRIDED, "",
+         "(n + 32 - 1) / 32 (m + 32 - 1) / 32 1; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, INSIDE + CELL, BOTH.format("dim3(n / 64, m / 16), dim3(16, 16)"),
+         "n / 64 m / 16 1; 16 16 1; m=64; n=64; k=64"),
+        ("product", ABC, INSIDE + CELL, BOTH.format("dim3(n / 512, m / 16), dim3(16, 16)"),
+         "n / 512 m / 16 1; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, INSIDE + CELL, BOTH.format("dim3(4, 4), dim3(16, 16)"),
+         f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, INSIDE + CELL, OTHERS.format("dim3(p / 16, p / 16), dim3(16, 16)"),
+         f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC.replace("int m, int n, int k", "float more"),
+         "const int m = N, n = N, k = N; " + INSIDE + CELL,
+         "void run(float* a, float* b, float* c) { k<<<dim3(3, 2), dim3(16, 16)>>>(a, b, c, 1); }",
+         "3 2 1; 16 16 1; more=2"),
+    ],
+)  # fmt: skip
+def test_a_form_of_a_task_that_is_known(
+    monkeypatch: pytest.MonkeyPatch, task: str, parameters: str, body: str, host: str, found: str
+) -> None:
+    monkeypatch.setattr(guess, "_discover", lambda *_: None)
+    kernel = kernel_of(parameters, body, "#define N 24", host)
+    form = guess.guess_form(kernel.text, kernel, task)
+    assert "; ".join(one for one in given(form).split("; ") if "[" not in one) == found
+    assert form.task == task
+
+
+@pytest.mark.parametrize(
+    ("size", "name"),
+    [("64", "TILE_ROWS"), ("32", "TILE"), ("16", "THREADS"), ("8", "8")],
+)
+def test_a_tile_has_the_name_of_a_macro(
+    monkeypatch: pytest.MonkeyPatch, size: str, name: str
+) -> None:
+    monkeypatch.setattr(guess, "_discover", lambda *_: None)
+    macros = {"OTHER": 64, "TILE_COLUMNS": 64, "TILE_ROWS": 64, "LONG": 32, "TILE": 32,
+              "LANES": 16, "THREADS": 16}  # fmt: skip
+    defined = "".join(f"#define {one} {value}\n" for one, value in macros.items())
+    body = (
+        f"int i = blockIdx.y * {size} + threadIdx.y, l = blockIdx.x * {size} + threadIdx.x;"
+        f" for (int at = i; at < i + {size}; at += 8) for (int j = l; j < l + {size}; j += 8)"
+        " if (at < m && j < n) " + CELL.replace("i *", "at *")
+    )
+    host = f"int main() {{ k<<<1, dim3({'THREADS / 2' if name == 'THREADS' else 8}, 8)>>>(0); }}"
+    kernel = kernel_of(ABC, body, defined, host)
+    assert guess.guess_form(kernel.text, kernel, "product").grid[1] == f"(m + {name} - 1) / {name}"
+
+
+def test_a_first_block_that_promises_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guess, "_discover", lambda *_: None)
+    kernel = kernel_of(ABC, INSIDE + CELL.replace("s = 0", "s = blockIdx.x"))
+    form = guess.guess_form(kernel.text, kernel, "product")
+    assert (form.task, form.grid) == ("product", three("(n + 16 - 1) / 16, (m + 16 - 1) / 16"))
+    assert guess.guess_form(kernel.text, kernel).task == ""
+    anything = guess.guess_form(kernel.text, kernel, "")
+    assert (anything.task, anything.roles, anything.grid) == ("", (), form.grid)
+
+
+FOUND = Discovery(three("(n + 31) / 32"), three("32"), {"n": 20}, {"x": "n", "y": "n"}, {},
+                  frozenset(), (), is_fixed=False, has_faults=False)  # fmt: skip
+SCALE = "const float* x, float* y, int n, float f"
+SCALED = "x=x y=y n=n a=f"
+
+
+def launch_of(n: str, launch: str) -> str:
+    return f"int main() {{ float *x, *y; int n = {n}; k<<<{launch}); }}"
+
+
+@pytest.mark.parametrize(
+    ("host", "of_task", "without"),
+    [
+        ("", "(n + 31) / 32; n=64; f=2", "(n + 31) / 32; n=20; f=1"),
+        (launch_of("100", "4, 32>>>(x, y, n, 2.5f"), "4; n=100; f=2.5", "4; n=100; f=2.5"),
+        (launch_of("100", "4, 32>>>(x, y, n, 3"), "4; n=100; f=3", "4; n=100; f=3"),
+        (launch_of("100", "2, 32>>>(x, y, n, 3"), "(n + 31) / 32; n=64; f=2", "2; n=100; f=3"),
+        (launch_of("100", "4, 32>>>(x, y, n, unknown"), "(n + 31) / 32; n=64; f=2",
+         "(n + 31) / 32; n=100; f=1"),
+        (launch_of("100", "0, 32>>>(x, y, n, 3"), "0; n=64; f=2", "0; n=100; f=3"),
+        (launch_of("100", "(n + 31) / 32, 32>>>(x, y, n, 3"), "(n + 31) / 32; n=64; f=2",
+         "(n + 31) / 32; n=100; f=3"),
+        (launch_of("100", "(n + 31) / 32, 32>>>(x, y, n + 0, 3"), "(100 + 31) / 32; n=100; f=3",
+         "(100 + 31) / 32; n=100; f=3"),
+        (launch_of("1 << 20", "32768, 32>>>(x, y, n, 3"), "(n + 31) / 32; n=64; f=2",
+         "(n + 31) / 32; n=20; f=3"),
+    ],
+)  # fmt: skip
+def test_the_numbers_of_the_files_launch(
+    monkeypatch: pytest.MonkeyPatch, host: str, of_task: str, without: str
+) -> None:
+    kernel = kernel_of(SCALE, X_LINE + "y[i] = f * x[i];", host=host)
+    pairs = [one.split("=") for one in SCALED.split()]
+    fit = Fit(TASKS["scaled"], tuple((role, what) for role, what in pairs), 1.0)
+    for fits, task, expected in (((fit,), "scaled", of_task), ((), "", without)):
+        found = replace(FOUND, fits=fits)
+        monkeypatch.setattr(guess, "_discover", lambda *_, found=found: found)
+        form = guess.guess_form(kernel.text, kernel)
+        grid, *sizes = expected.split("; ")
+        assert given(form) == f"{grid} 1 1; 32 1 1; x[n]; y[n]; {'; '.join(sizes)}"
+        assert form.task == task
