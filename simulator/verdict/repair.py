@@ -60,19 +60,13 @@ def repairs(
     known to keep what is meant, they are those of barriers, atomics and starts.
     """
     known = _Text(kernel, form)
-    kinds = {one.kind for one in hazards}
     races = [one for one in hazards if one.kind in RACES]
-    groups: list[Iterator[Repair]] = []
-    if races:
-        groups += [known.atomics(races), *(known.barriers(race) for race in races)]
-    if HazardKind.UNINITIALIZED_READ in kinds:
-        groups.append(known.starts(hazards))
+    groups = [known.atomics(races), *map(known.barriers, races), known.starts(hazards)]
     if not form.task:
         yield from itertools.chain(*groups)
         return
     outside = [one for one in hazards if one.kind is HazardKind.OUT_OF_BOUNDS]
-    if outside:
-        groups.append(known.wider(outside))
+    groups.append(known.wider(outside))
     if is_ragged:
         groups += [known.rounded_up(), known.compared(), known.guards(outside), known.last_warp()]
     groups += [known.swapped_axes(), known.compared(), known.sizes(), known.last_warp()]

@@ -108,6 +108,10 @@ KERNELS: dict[str, tuple[str, str]] = {
         f"const float* a, float* b, int w, int h) {{ {X} if (i < w * h) b[i] = a[i]; }}",
         "ceil(w * h / 64); w=3 h=96; a[w * h] b[w * h]; copy 1.00",
     ),
+    "a product without a guard": (
+        f"{MATRIX}) {{ {X} b[i] = a[i]; }}",
+        "ceil(h * w / 64); h=128 w=192; a[24576] b[24576]; copy 1.00",
+    ),
     "elements apart": (
         f"{VECTORS}, int step) {{ {X} if (i < n) y[i] = x[i * step]; }}",
         "ceil(n / 64); n=128; x[n] y[n] step=1; copy 1.00",
