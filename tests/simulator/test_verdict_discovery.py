@@ -112,6 +112,11 @@ KERNELS: dict[str, tuple[str, str]] = {
         f"{MATRIX}) {{ {X} b[i] = a[i]; }}",
         "ceil(h * w / 64); h=128 w=192; a[24576] b[24576]; copy 1.00",
     ),
+    "one size too many": (
+        f"{MATRIX}, int r) {{ {X} if (i < h) for (int j = 0; j < w; ++j)"
+        " b[i * w + j] = a[i * w + j]; }",
+        "ceil(h / 64); h=128 w=3 r=8; a[h * w] b[h * w]; copy 1.00",
+    ),
     "elements apart": (
         f"{VECTORS}, int step) {{ {X} if (i < n) y[i] = x[i * step]; }}",
         "ceil(n / 64); n=128; x[n] y[n] step=1; copy 1.00",
@@ -187,6 +192,11 @@ OF_SQUARES: dict[str, tuple[str, str]] = {
 def test_a_line_of_threads(name: str) -> None:
     text, expected = KERNELS[name]
     assert told(discovered(text)) == expected
+
+
+def test_one_thread_has_few_elements() -> None:
+    text = f"{VECTORS}) {{ for (int i = 0; i < n; ++i) y[i] = x[i]; }}"
+    assert told(discovered(text, [("1", "1", "1")])) == "1; n=40; x[n] y[n]; copy 1.00"
 
 
 @pytest.mark.parametrize("name", OF_SQUARES)

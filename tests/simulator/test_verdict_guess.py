@@ -345,13 +345,6 @@ def test_arrays_have_the_sizes_that_what_is_touched_follows(
     assert tuple(arrays) == cells
 
 
-def test_a_grid_may_have_blocks_at_its_end_without_anything_to_do() -> None:
-    form = guessed(
-        "__global__ void k(float* y, int n) { int i = blockIdx.x; if (i < n - 2) y[i] = i; }"
-    )
-    assert form.grid == ("n", "1", "1")
-
-
 @pytest.mark.parametrize(
     ("value", "task"),
     [

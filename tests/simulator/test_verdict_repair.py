@@ -74,12 +74,14 @@ ADDITIONS = """__global__ void k(int* a, int* p, int M) {
     a[0
     ] += v;
     if (v > w) a[1] += v;
+    a[0] -= a[0] + v;
+    atomicExch(a, v);
 }"""
 
 
 def test_what_threads_add_to_one_cell_becomes_atomic() -> None:
     twice = HazardKind.WRITE_AFTER_WRITE
-    found = [hazard((twice, (line,), "a"), space=MemorySpace.GLOBAL) for line in range(3, 19)]
+    found = [hazard((twice, (line,), "a"), space=MemorySpace.GLOBAL) for line in range(3, 21)]
     found[10] = hazard((twice, (13, 14), "a"), space=MemorySpace.GLOBAL)  # of two statements
     assert changes(ADDITIONS, *found) == [
         "3: a[0] += v * w -> atomicAdd(&a[0], v * w)",
