@@ -157,6 +157,14 @@ def address() -> Iterator[str]:
         yield found
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _leave_what_stays() -> Iterator[None]:
+    """Let no garbage collection look again at what earlier files left, such as kept results."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
     """One worker process of pages."""
