@@ -510,31 +510,27 @@ def with_places(kernel: Kernel, form: LaunchForm) -> LaunchForm:
     except LaunchError:
         return form
 
-    def seen(one: LaunchForm) -> tuple[set[str], int]:
-        """The arrays whose drawn values may cause hazards, and how many hazards there are."""
+    def blamed(one: LaunchForm) -> set[str]:
+        """The arrays whose drawn values may cause hazards."""
         try:
             launch = build_launch(kernel, one)
             hazards = simulate(kernel, launch, seconds=HOLDING_SECONDS).hazards
         except (LaunchError, SourceError):
-            return set(places.bounds), 1
-        return set().union(*places.sources(one, hazards).values()), len(hazards)
+            return set(places.bounds)
+        return set().union(*places.sources(one, hazards).values())
 
-    names, _ = seen(form)
+    names = blamed(form)
     if not names:
         return form
-    best, fewest = form, math.inf
     every = {name for one in places.accesses for name in one.sources}
     for contents in (
         {name: Contents.RISING if name in places.bounds else Contents.SHUFFLED for name in names},
         dict.fromkeys(every, Contents.RISING),
     ):
         found = _with_contents_of(kernel, form, contents)
-        blamed, count = seen(found)
-        if not blamed and count < fewest:
-            best, fewest = found, count
-        if not fewest:
-            break
-    return best
+        if not blamed(found):
+            return found
+    return form
 
 
 def _with_contents_of(
