@@ -36,6 +36,7 @@ def launched(statements: str, configuration: str) -> HostForm:
         ("", "(rows + TILE - 1) / TILE", "(n + TILE - 1) / TILE 1 1"),
         ("", "(rows)", "n 1 1"),
         ("", "(rows + 1) * (columns + 1)", "(n + 1) * (m + 1) 1 1"),
+        ("", "2 * (rows + 1)", "2 * (n + 1) 1 1"),
         ("", "rows / 16u", "n / 16 1 1"),
         ("", "dim3(rows, columns, 2)", "n m 2"),
         ("", "dim3{rows, 7}", "n 7 1"),
@@ -131,3 +132,9 @@ def test_a_variable_beside_a_dim3() -> None:
     for statements, expected in ((grid, "n"), ("int more(4); " + grid, "n")):
         found = launched(statements, "g, 1").grid
         assert found == (expected, "1", "1")
+
+
+def test_a_grid_outside_functions() -> None:
+    text = "dim3 grid(8 * 2, 3);\n" + KERNEL + "int main() { k<<<grid>>>(0, 4); }"
+    found = host_form(text, compile_kernel(text, "k"))
+    assert (found.grid, found.block) == (("8 * 2", "3", "1"), None)

@@ -40,6 +40,7 @@ PARAMETERS = "const int* p, const int* q, float* x, float* y, int n"
         ("if (p[0]) x[n] = 1;", [], ""),
         ("x[n] = p[0];", [], ""),
         ("int i = p != q; x[i] = 1;", [], ""),
+        ("__shared__ int s[4]; s[n] = p != q; x[s[0]] = 1;", [], ""),
     ],
 )
 def test_what_picks_cells(body: str, accesses: list[str], bounds: str) -> None:

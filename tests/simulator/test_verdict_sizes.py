@@ -78,9 +78,9 @@ def test_sizes_of_a_product() -> None:
 
 def test_sizes_of_large_tiles_and_of_warps() -> None:
     roles = ("M", "N", "K")
-    large = product_form("(n + 63) / 64, (m + 32) / 33")
+    large = product_form("(n + 15) / 16, (m + 32) / 33")
     assert tried(trials(PRODUCT, large, roles)) == [
-        (8, 8, 8), (7, 3, 5), (1, 1, 1), (33, 64, 16), (34, 63, 5)
+        (8, 8, 8), (7, 3, 5), (1, 1, 1), (33, 16, 16), (34, 15, 5)
     ]  # fmt: skip
     assert len(trials(PRODUCT, product_form("n / 32, m / 32"), roles)) == 8
     assert tried(trials(WARPS, product_form("n / 32, m / 64", "16"), roles)) == [
