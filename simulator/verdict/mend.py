@@ -34,7 +34,7 @@ def mend(runs: Runs, planned: Sequence[Trial]) -> Repair | None:
     if not has_guard(kernel, runs.form) and not all(one.is_ragged for one in failed):
         failed = [one for one in failed if not one.is_ragged]
         others = [one for one in others if not one.is_ragged]
-    if not failed or any(one.has_fractions for one in runs.checks):
+    if not failed:
         return None  # what is wrong is in the values, not at a place
     right = CheckState.UNCHECKED if runs.title is None else CheckState.RIGHT
 
