@@ -151,7 +151,6 @@ class _Search:
         self._large = [one for one in experiment.sizes if small_value(one) is None]
         self._side = TILE  # divides all sizes
         self._loads = False  # whether the first block loads anything
-        self._has_guards = True  # whether the grid is known, or follows from guards
 
     def run(self) -> Discovery | None:
         """The likeliest grid, or the one whose results a task explains."""
@@ -160,7 +159,7 @@ class _Search:
                 NumberArgument(name, str(BASE)) for name in self._one.sizes))  # fmt: skip
             used = {word for size in self._grid for word in WORD.findall(size)}
             names = {name: name for name in self._large if name in used}
-            return self._best([self._grid], tiles_of(self._one.kernel, stub, names))
+            return self._best([self._grid], tiles_of(self._one.kernel, stub, names), True)
         base = self._values(dict.fromkeys(self._large, BASE))
         first = self._block(0, 0, base)
         if first.has_faults:
@@ -185,8 +184,7 @@ class _Search:
         grids = [(x, y, z) for x, y, z in itertools.product(*choices)]
         # Axes go along different sizes, if there are several.
         grids.sort(key=lambda grid: -min(len({grid[one] for one in open_axes}), len(self._large)))
-        self._has_guards = not open_axes
-        return self._best(grids[:MOST_GRIDS], tiles)
+        return self._best(grids[:MOST_GRIDS], tiles, not open_axes)
 
     def _values(self, large: Sizes) -> dict[str, int]:
         return {one: small_value(one) or large[one] for one in self._one.sizes}
@@ -296,10 +294,12 @@ class _Search:
         found = [*counted, *(rounded_up(size, tile) for tile in tiles for size in sizes)]
         return found[:MOST_GUESSES]
 
-    def _best(self, grids: Sequence[Sizes3], tiles: Mapping[str, int]) -> Discovery | None:
+    def _best(
+        self, grids: Sequence[Sizes3], tiles: Mapping[str, int], has_guards: bool
+    ) -> Discovery | None:
         """The launch by one of some grids that a task explains best; the first without any."""
         best: Discovery | None = None
-        for values in self._values_to_try(tiles):
+        for values in self._values_to_try(tiles, has_guards):
             seen: list[list[int]] = []  # what is the same at both sizes is tried once
             for grid in grids:
                 known = [self._macros | each for each in values]
@@ -316,13 +316,15 @@ class _Search:
                     return best
         return best
 
-    def _values_to_try(self, tiles: Mapping[str, int]) -> Iterator[list[dict[str, int]]]:
+    def _values_to_try(
+        self, tiles: Mapping[str, int], has_guards: bool
+    ) -> Iterator[list[dict[str, int]]]:
         """Values of the sizes, each time two of each.
 
         First one that no block goes along is small, as a neighbourhood is; then all are different;
         then all are alike; then a single one is as many as a block's threads.
         """
-        for name in self._large if self._has_guards else ():
+        for name in self._large if has_guards else ():
             if name not in tiles and len(self._large) > 1:
                 yield [each | {name: few * vector_length(self._one.kernel)} for each, few in
                        zip(self._sizes_to_try(tiles), FEW, strict=True)]  # fmt: skip
@@ -374,7 +376,7 @@ class _Search:
         form = self._one.form(values[0], (1, 1, 1))
         extents = _extents(self._one.kernel, runs, grid)
         most = {name: max(run.touches.cells.get(name, 0) for _, run in runs) for name in extents}
-        found = fits(self._one.kernel, form, runs, self._tasks, self._allocated, self._has_guards)
+        found = fits(self._one.kernel, form, runs, self._tasks, self._allocated)
         if (
             found
             and KNOWN <= found[0].agreement < 1.0

@@ -81,19 +81,14 @@ def fits(
     runs: Sequence[tuple[Sizes, Run]],
     tasks: Sequence[str] = (),
     allocated: Allocated | None = None,
-    has_guards: bool = True,
 ) -> list[Fit]:
     """How well tasks explain runs of one launch at different sizes, the best first.
 
-    Without tasks, of all. form is the runs'. Without guards, which tell what a size means, one that
-    the kernel is passed and never reads must have a meaning.
+    Without tasks, of all. form is the runs'.
     """
-    needed = set() if has_guards else set(runs[0][0]) - _read(kernel)
     found: list[Fit] = []
     for task in (TASKS[name] for name in tasks) if tasks else TASKS.values():
         for roles in _roles(kernel, task, runs, allocated):
-            if not needed <= _named(task, roles):
-                continue
             agreement = 1.0
             for run in runs:
                 agreement = min(agreement, _agreement(kernel, form, task, roles, *run))
@@ -156,6 +151,7 @@ def _roles(
     if len(arrays) != len(task.arrays) or len(stored) != 1:
         return
     of_result = next(iter(stored))
+    unread = set(runs[0][0]) - _read(kernel)
     factors = list(_factors(kernel, task))
     if not factors:
         return
@@ -169,14 +165,12 @@ def _roles(
         for sizes in _sizes(kernel, task, meant, runs):
             if allocated is not None and not allocated.agrees(kernel, task, meant, sizes):
                 continue
+            named = {word for one in sizes.values() for word in WORD.findall(one)}
+            if not unread <= named:
+                continue  # a size that is passed has a meaning: else another was taken for it
             by_array = tuple((role, meant[role]) for role in task.arrays)
             for factor in factors:
                 yield (*by_array, *((role, sizes[role]) for role in task.sizes), *factor)
-
-
-def _named(task: Task, roles: tuple[tuple[str, str], ...]) -> set[str]:
-    """The parameters that are a task's sizes."""
-    return {word for role, one in roles if role in task.sizes for word in WORD.findall(one)}
 
 
 def _read(kernel: Kernel) -> set[str]:
