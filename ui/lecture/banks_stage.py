@@ -19,19 +19,16 @@ from simulator.machine.buffers import element_of
 from simulator.observers.transactions import BANK_BYTES, BANKS
 from simulator.recording.requests import Request
 from simulator.sentences.warps import VERBS
-from ui.analysis.scene_model import Phase, SceneModel
+from ui.analysis.scene_model import Phase
 from ui.drawing.canvas import Shape, Trace, labels, outline, paragraph, words
 from ui.drawing.motions import Light, Motion
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
-from ui.lecture.arrays import ArrayReader
 from ui.lecture.cells import LINE_ABOVE, Cells, number_width, window_start
 from ui.lecture.colours import mix
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit, markup, text_width
+from ui.lecture.letters import fit, markup, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
-from ui.lecture.stages import Stages
 
 PALER = 0.4  # of the paper in the colour of a line that crosses cells
 TALLEST = 2.4  # of a small letter, a wavefront's row
@@ -79,12 +76,10 @@ class ArrayView:
 class BanksStage(StagePanel):
     """The request with the worst conflict: each bank a column, each wavefront a row."""
 
-    def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        reader: ArrayReader, stages: Stages,
-    ) -> None:  # fmt: skip
-        self._model, self._palette, self._letters = model, palette, letters
-        self._reader, self._stages = reader, stages
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
+        self._reader, self._stages = context.reader, context.stages
         stage, maps = areas.whole_stage, areas.corner
         self._lines = LINES if areas.far is None else LINES_ON_CHIP
         under_words = maps.bottom

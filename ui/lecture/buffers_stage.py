@@ -24,14 +24,14 @@ from ui.analysis.tiles_of_k import waits_for_copies
 from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.hit import SHARED, Hit
 from ui.drawing.motions import Box, Light, Motion
-from ui.drawing.palette import Palette
 from ui.drawing.paths import px
-from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader
+from ui.lecture.arrays import SPACE_NAMES, ArrayName
 from ui.lecture.cells import Cells
 from ui.lecture.colours import mix
 from ui.lecture.global_memory import PAST
 from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, text_width
+from ui.lecture.letters import text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 
 MOST_TURNS = 4  # of a shared array: with more planes it is no tile that takes turns
@@ -100,13 +100,11 @@ class OnBorder:
 class BuffersStage(StagePanel):
     """A row for each turn, and what is on its way into it."""
 
-    def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        reader: ArrayReader, turns: tuple[Turns, ...],
-    ) -> None:  # fmt: skip
+    def __init__(self, context: PanelContext, turns: tuple[Turns, ...]) -> None:
         """turns are those of tiles_in_turns; the areas have a strip for them."""
-        self._model, self._palette, self._letters = model, palette, letters
-        self._reader, self._names = reader, [one.name for one in turns]
+        model = context.model
+        self._model, self._palette, self._letters = model, context.palette, context.letters
+        self._reader, self._names = context.reader, [one.name for one in turns]
         self._arrays = [ArrayName(one.array, MemorySpace.SHARED) for one in turns]
         self._cells_of = [one.cells for one in turns]
         self._shapes_of = [one.cells.shape for one in turns]
@@ -118,7 +116,7 @@ class BuffersStage(StagePanel):
         copied = copied_from(model.recording)
         self._sources = [one.matrix or copied.get(one.array, "") for one in turns]
         self._drawn: _Drawn | None = None
-        self._place(areas)
+        self._place(context.areas)
 
     def _place(self, areas: Areas) -> None:
         """Find where each row, its tiles, and those on the border are."""

@@ -9,15 +9,13 @@ from simulator import Step
 from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from ui.analysis.clock import TracedTile, typical_tile
-from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import Shape, Trace, labels, outline
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
 from ui.lecture.clock_strip import LEAST_LIT, LIT, format_share
 from ui.lecture.colours import contrast
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.letters import fit, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 
 UNTRACED = "This kernel's clock was not recorded on a GPU.", "No clock was recorded."
@@ -33,8 +31,9 @@ TICKS = 4  # of the axis, at most
 class ClockStage(StagePanel):
     """The phases of a tile in words, then a row for each warp over an axis of cycles."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._clock, self._palette, self._letters = model.clock, palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._clock, self._palette, self._letters = model.clock, context.palette, letters
         self._tile = None if model.clock is None else typical_tile(model.clock.trace)
         self._warp = model.thread // WARP_SIZE
         stage, corner = areas.stage, areas.corner

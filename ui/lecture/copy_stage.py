@@ -16,22 +16,19 @@ from simulator.recording.recording import StepAccess, farthest
 from simulator.recording.requests import Request
 from ui.analysis.product_roles import Product
 from ui.analysis.products import accumulator
-from ui.analysis.scene_model import SceneModel
 from ui.analysis.variable_values import values_by_step
 from ui.analysis.wrong_access import Fault
 from ui.drawing.canvas import Shape, Trace, labels, number, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Motion, fly
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
-from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
+from ui.lecture.arrays import SPACE_NAMES, ArrayName, array_of
 from ui.lecture.board import sums_of_threads
 from ui.lecture.cells import LARGEST_NUMBER, Cells, number_size, number_width, window_start
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.letters import fit, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
-from ui.lecture.stages import Stages
 from ui.lecture.window import Content, Window, Windows, chosen
 
 MOST = 8  # rows or columns of a window
@@ -45,24 +42,22 @@ TALLEST_LINE = 3.0  # of a small letter, a line of 128 bytes
 class CopyStage(StagePanel):
     """A load, a store, or a value that goes from one memory to another."""
 
-    def __init__(
-        self, model: SceneModel, product: Product, palette: Palette, letters: Letters,
-        areas: Areas, reader: ArrayReader, stages: Stages,
-    ) -> None:  # fmt: skip
-        self._model, self._palette, self._letters = model, palette, letters
-        self._product, self._reader, self._stages = product, reader, stages
+    def __init__(self, context: PanelContext, product: Product) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
+        self._product, self._reader, self._stages = product, context.reader, context.stages
         sums = accumulator(model.recording)
         self._sums = values_by_step(model.recording, None if sums is None else sums.name)
         self._sum_cells = sums_of_threads(model)
         stage, maps = areas.stage, areas.corner
         label, gap = 1.7 * letters.name, 0.9 * letters.name
         arrays = self._arrays()
-        longest = max((reader.longest(array) for array in arrays), default=1)
+        longest = max((context.reader.longest(array) for array in arrays), default=1)
         width = max(ROW * letters.number, number_width(longest, letters.number))
         height = ROW * letters.number
         self._upper = Rectangle(maps.right + 1.6 * gap, stage.top + label, stage.right, 0)
-        rows = max((reader.shape(array)[0] for array in arrays), default=1)
-        columns = max((reader.shape(array)[1] for array in arrays), default=1)
+        rows = max((context.reader.shape(array)[0] for array in arrays), default=1)
+        columns = max((context.reader.shape(array)[1] for array in arrays), default=1)
         across = max(1, min(MOST, columns, int(self._upper.width / width)))
         lower_height = max(0.36 * stage.height, label + 4 * height)
         free = stage.height - label - lower_height - gap
@@ -85,7 +80,7 @@ class CopyStage(StagePanel):
             lower_down, lower_across,
         )  # fmt: skip
         self._source, self._target = (
-            Window(cells, number_size(cells, longest, letters.number), palette, True)
+            Window(cells, number_size(cells, longest, letters.number), context.palette, True)
             for cells in (source, target)
         )
         self._beside = Rectangle(self._lower.right + gap, top, stage.right, stage.bottom)

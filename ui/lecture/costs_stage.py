@@ -8,14 +8,14 @@ from simulator import Step
 from simulator.language.ctype import Array
 from simulator.observers.transactions import SECTOR_BYTES
 from ui.analysis.costs import Costs, add_up_costs
-from ui.analysis.scene_model import Phase, SceneModel
+from ui.analysis.scene_model import Phase
 from ui.drawing.canvas import Shape, Trace, labels, outline, paragraph
 from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Rectangle
 from ui.gpu_charts.measured import describe_recorded_time
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.letters import fit, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 
 LINES = 5  # of words beside the maps
@@ -35,10 +35,11 @@ class _Sum:
 class CostsStage(StagePanel):
     """A row for each kind of cost: its name, how much of how much, and a bar that fills."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._palette, self._letters = palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._palette, self._letters = context.palette, letters
         costs = self._costs = add_up_costs(model.recording)
-        self._sums = _sums(costs, palette)
+        self._sums = _sums(costs, context.palette)
         is_measured = not model.is_user_kernel and not model.changes
         name = model.recording.kernel.name
         self._took = describe_recorded_time(name, model.tile) if is_measured else ()

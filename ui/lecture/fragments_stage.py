@@ -18,17 +18,16 @@ from simulator.launch import WARP_SIZE, format_cell
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from ui.analysis.products import multiplication
-from ui.analysis.scene_model import SceneModel, outer_iteration
+from ui.analysis.scene_model import outer_iteration
 from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import Shape, Trace, labels, number, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box
-from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import Cells
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, text_width
+from ui.lecture.letters import text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 
 STRETCH = 2.2  # of an element, its longer side by its shorter, at most
@@ -66,8 +65,9 @@ class FragmentsStage(StagePanel):
 
     has_own_sums = True  # many of each thread: nothing flies into a thread's sum
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
         self._area = areas.stage
         self._nearest = self._nearest_multiplications()
         names = {held.name for _, three in self._nearest for held in three}

@@ -28,15 +28,15 @@ from ui.analysis.scene_model import (
 from ui.drawing.canvas import Shape, Trace, labels, outline, words
 from ui.drawing.hit import GLOBAL, Hit
 from ui.drawing.motions import Box, Place
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
-from ui.lecture.arrays import ArrayName, ArrayReader
+from ui.lecture.arrays import ArrayName
 from ui.lecture.board import Boards, sums_of_threads
 from ui.lecture.cells import LARGEST_NUMBER, Cells, number_size, number_width
 from ui.lecture.colours import fading, mix
 from ui.lecture.layout import HIGH_BAR_ROW, Areas
-from ui.lecture.letters import Letters, cut_name, text_width
+from ui.lecture.letters import cut_name, text_width
+from ui.lecture.panel_context import PanelContext
 
 THINNEST = 10.0  # pixels of a matrix's side
 GAP = 6.0
@@ -57,20 +57,18 @@ ARROW = 9.0  # pixels, the head of the path along K
 class GlobalMemoryPanel:
     """A, B and C, the tiles of the block by iteration, sectors, and the cells of a step."""
 
-    def __init__(
-        self, model: SceneModel, product: Product, palette: Palette, letters: Letters,
-        areas: Areas, reader: ArrayReader, boards: Boards,
-    ) -> None:  # fmt: skip
-        self._model, self._palette, self._letters = model, palette, letters
-        self._product, self._reader = product, reader
+    def __init__(self, context: PanelContext, product: Product) -> None:
+        model, letters = context.model, context.letters
+        self._model, self._palette, self._letters = model, context.palette, letters
+        self._product, self._reader = product, context.reader
         self._arrays = {name: ArrayName(name, MemorySpace.GLOBAL) for name in product.names}
-        self._maps, self.bars = self._place_with_bars(areas)
+        self._maps, self.bars = self._place_with_bars(context.areas)
         self._sizes = {
-            name: number_size(cells, reader.longest(self._arrays[name]), letters.small)
+            name: number_size(cells, context.reader.longest(self._arrays[name]), letters.small)
             for name, cells in self._maps.items()
         }
         self._tiles = [self._tiles_of(t) for t in range(model.tile_count)]
-        self._shares = self._products_done(boards)
+        self._shares = self._products_done(context.boards)
         self._axes = _axes(model)
         steps = model.recording.steps
         last = steps[-1].stored.get(product.C) if steps else None

@@ -22,14 +22,13 @@ from simulator.language.ctype import Array
 from simulator.launch import WARP_SIZE
 from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
 from ui.drawing.canvas import Shape, Trace, labels, outline
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.board import sums_of_threads
 from ui.lecture.cells import Cells, number_width
 from ui.lecture.colours import mix
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit
+from ui.lecture.letters import fit
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 
 LINES = 2  # of words above the matrices, and above the multiprocessors, at most
@@ -56,8 +55,9 @@ RESERVED = 1024  # bytes of shared memory for each block, from the same table
 class GridStage(StagePanel):
     """The blocks of the launch, and the multiprocessors that run them."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
         stage, maps = areas.stage, areas.corner
         launch = model.recording.launch
         self._across, self._down, deep = launch.grid

@@ -25,12 +25,11 @@ from ui.drawing.canvas import SPACE, Shape, Trace
 from ui.drawing.hit import Hit
 from ui.drawing.look import Held, Level, Look, Stage
 from ui.drawing.motions import Motion
-from ui.drawing.palette import PALETTES, Palette
+from ui.drawing.palette import PALETTES
 from ui.drawing.sheet import Heading, Panel
-from ui.lecture.arrays import ArrayName, ArrayReader
+from ui.lecture.arrays import ArrayName
 from ui.lecture.arrays_panel import ArraysPanel
 from ui.lecture.banks_stage import BanksStage
-from ui.lecture.board import Boards
 from ui.lecture.buffers_stage import BuffersStage, tiles_in_turns
 from ui.lecture.clock_stage import ClockStage
 from ui.lecture.clock_strip import ClockStrip
@@ -45,13 +44,13 @@ from ui.lecture.layout import (
     FAR_SHARE_OF_TENSOR_CORE,
     SOURCE_SHARE,
     SOURCE_SHARE_OF_TENSOR_CORE,
-    Areas,
     LectureAreas,
     areas_for,
     with_buffers,
 )
 from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import Letters, letters_for, text_width
+from ui.lecture.panel_context import PanelContext, context_for
 from ui.lecture.places import PlacesPanel
 from ui.lecture.product_stage import ProductStage
 from ui.lecture.registers_stage import RegistersStage
@@ -122,18 +121,16 @@ class OnStage:
         return self._empty
 
 
-def _board_rule(
-    model: SceneModel, areas: Areas, reader: ArrayReader, boards: Boards, stages: Stages,
-    held: Held | None,
-) -> Callable[[Step], bool]:  # fmt: skip
+def _board_rule(context: PanelContext) -> Callable[[Step], bool]:
     """At which steps the board of the nearest product stays on the chip.
 
     Not where anything but the block is held, nor where the values of a run without the fault are
     shown, nor at a barrier to which threads never come: words say where they are.
     """
-    product = model.product
-    has_board = any(True for _ in boards) or has_tensor_core(model.recording)
-    if product is None or areas.far is None or held not in (None, Level.BLOCK) or not has_board:
+    model, areas, reader, stages = context.model, context.areas, context.reader, context.stages
+    product, may_show = model.product, context.held in (None, Level.BLOCK)
+    has_board = any(True for _ in context.boards) or has_tensor_core(model.recording)
+    if product is None or areas.far is None or not may_show or not has_board:
         return lambda _: False
     result = ArrayName(product.C, MemorySpace.GLOBAL)
 
@@ -156,56 +153,49 @@ def _board_rule(
     return is_on_board
 
 
-def _board_panels(
-    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
-    boards: Boards,
-) -> list[StagePanel]:  # fmt: skip
+def _board_panels(context: PanelContext) -> list[StagePanel]:
     """The board of each product, and beside all of them the tiles that take turns, if any do.
 
     Of a tensor core's the fragments, where the chip has a place of its own.
     """
-    has_tensor = has_tensor_core(model.recording)
-    if has_tensor and areas.chip is None:
+    has_tensor = has_tensor_core(context.model.recording)
+    if has_tensor and context.areas.chip is None:
         return []
-    turns = tiles_in_turns(model) if has_tensor or any(True for _ in boards) else ()
-    areas = with_buffers(areas, letters, len(turns[0].cells)) if turns else areas
-    panels: list[StagePanel] = [FragmentsStage(model, palette, letters, areas)] if has_tensor else [
-        ProductStage(model, palette, letters, areas, reader, boards, board) for board in boards
-    ]  # fmt: skip
-    if areas.buffers is not None:
-        panels.append(BuffersStage(model, palette, letters, areas, reader, turns))
+    boards = () if has_tensor else tuple(context.boards)
+    turns = tiles_in_turns(context.model) if has_tensor or boards else ()
+    if turns:
+        areas = with_buffers(context.areas, context.letters, len(turns[0].cells))
+        context = replace(context, areas=areas)
+    panels: list[StagePanel] = (
+        [FragmentsStage(context)] if has_tensor
+        else [ProductStage(context, board) for board in boards]
+    )  # fmt: skip
+    if context.areas.buffers is not None:
+        panels.append(BuffersStage(context, turns))
     return panels
 
 
-def stage_panels(
-    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
-    boards: Boards, stages: Stages, held: Held | None,
-) -> list[OnStage]:  # fmt: skip
+def stage_panels(context: PanelContext) -> list[OnStage]:
     """Every stage of a recording, of which one is shown at each step.
 
     Without a product there are no matrices' maps: the arrays take the place of both.
     """
-    with_maps = areas
-    with_board = _board_rule(model, areas, reader, boards, stages, held)
+    with_maps, stages, areas = context, context.stages, context.areas
+    model, palette, letters = context.model, context.palette, context.letters
+    with_board = _board_rule(context)
     if model.product is None:
         corner = replace(areas.corner, right=areas.stage.left - 1.5 * letters.name)
-        areas = replace(areas, corner=corner)
-        arrays = ArraysPanel(
-            model,
-            palette,
-            letters,
-            areas.stage,
-            reader,
-            (MemorySpace.GLOBAL, MemorySpace.CONSTANT, MemorySpace.SHARED),
-        )
+        context = replace(context, areas=replace(areas, corner=corner))
+        spaces = MemorySpace.GLOBAL, MemorySpace.CONSTANT, MemorySpace.SHARED
+        arrays = ArraysPanel(model, palette, letters, areas.stage, context.reader, spaces)
         first = [OnStage(stages, (Stage.COPY, Stage.STORE, Stage.PRODUCT), arrays)]
     else:
         first = [
             OnStage(stages, (*BOARD_STAGES, Stage.THREADS), panel,
                     lambda step: stages.of(step) is not Stage.PRODUCT and not with_board(step))
-            for panel in _board_panels(model, palette, letters, areas, reader, boards)
+            for panel in _board_panels(context)
         ]  # fmt: skip
-        copy = CopyStage(model, model.product, palette, letters, areas, reader, stages)
+        copy = CopyStage(context, model.product)
         first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy, with_board))
     gate = [] if areas.warps is None else [
         OnStage(stages, tuple(Stage), WarpRows(model, palette, letters, areas.warps),
@@ -215,63 +205,53 @@ def stage_panels(
     return [
         *first,
         *gate,
-        OnStage(stages, (Stage.BANKS,), BanksStage(model, palette, letters, areas, reader, stages)),
-        OnStage(stages, (Stage.THREADS,), ThreadsStage(model, palette, letters, areas), with_board),
-        OnStage(
-            stages, (Stage.REGISTERS,), RegistersStage(model, palette, letters, areas), with_board
-        ),
-        *_rare_panels(model, palette, letters, areas, with_maps, stages, held),
+        OnStage(stages, (Stage.BANKS,), BanksStage(context)),
+        OnStage(stages, (Stage.THREADS,), ThreadsStage(context), with_board),
+        OnStage(stages, (Stage.REGISTERS,), RegistersStage(context), with_board),
+        *_rare_panels(context, with_maps),
     ]
 
 
-def _rare_panels(
-    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, with_maps: Areas,
-    stages: Stages, held: Held | None,
-) -> list[OnStage]:  # fmt: skip
+def _rare_panels(context: PanelContext, with_maps: PanelContext) -> list[OnStage]:
     """The stages that are shown only where they are held, or a tensor core is used.
 
     Other figures need not carry them.
     """
-    panels: list[OnStage] = []
-    if held is Stage.TENSOR or has_tensor_core(model.recording):
-        tensor = TensorStage(model, palette, letters, with_maps)
-        panels.append(OnStage(stages, (Stage.TENSOR,), tensor))
+    held, has_tensor = context.held, has_tensor_core(context.model.recording)
+    rare: list[tuple[Stage, StagePanel]] = []
+    if held is Stage.TENSOR or has_tensor:
+        rare.append((Stage.TENSOR, TensorStage(with_maps)))
     match held:
         case Stage.GRID:
-            grid = GridStage(model, palette, letters, with_maps)
-            panels.append(OnStage(stages, (Stage.GRID,), grid))
+            rare.append((Stage.GRID, GridStage(with_maps)))
         case Stage.COSTS:
-            costs = CostsStage(model, palette, letters, areas)
-            panels.append(OnStage(stages, (Stage.COSTS,), costs))
+            rare.append((Stage.COSTS, CostsStage(context)))
         case Stage.CLOCK:
-            clock = ClockStage(model, palette, letters, areas)
-            panels.append(OnStage(stages, (Stage.CLOCK,), clock))
-    return panels
+            rare.append((Stage.CLOCK, ClockStage(context)))
+    return [OnStage(context.stages, (stage,), panel) for stage, panel in rare]
 
 
 def global_memory_panels(
-    model: SceneModel, palette: Palette, letters: Letters, areas: Areas, reader: ArrayReader,
-    boards: Boards, has_grid: bool = False, most: int | None = None,
-) -> list[Panel[Step]]:  # fmt: skip
+    context: PanelContext, has_grid: bool, most: int | None = None
+) -> list[Panel[Step]]:
     """The frames of global memory and the chip, and A, B and C, if matrices are multiplied.
 
     has_grid is whether the whole grid is in the chip's place; most is of a pair what the bars
     of loads are at most.
     """
-    if model.product is None:
+    if context.model.product is None:
         return []
-    matrices = GlobalMemoryPanel(model, model.product, palette, letters, areas, reader, boards)
-    if areas.far is None:
+    matrices = GlobalMemoryPanel(context, context.model.product)
+    if context.areas.far is None:
         return [matrices]
-    places = PlacesPanel(model, palette, letters, areas, matrices.bars, has_grid, most)
-    return [places, matrices]
+    return [PlacesPanel(context, matrices.bars, has_grid, most), matrices]
 
 
 def crossings_panels(
-    model: SceneModel, palette: Palette, areas: Areas, far: Sequence[Panel[Step]],
-    on_stage: Sequence[OnStage],
-) -> list[CrossingsPanel]:  # fmt: skip
+    context: PanelContext, far: Sequence[Panel[Step]], on_stage: Sequence[OnStage]
+) -> list[CrossingsPanel]:
     """What moves between global memory and the chip, where both have a place of their own."""
+    areas = context.areas
     if areas.far is None or areas.chip is None:
         return []
     is_below = areas.chip.top >= areas.far.bottom
@@ -283,7 +263,7 @@ def crossings_panels(
     gate = next((one.panel for one in on_stage if isinstance(one.panel, WarpRows)), None)
     buffers = next((one.panel for one in on_stage if isinstance(one.panel, BuffersStage)), None)
     return [
-        CrossingsPanel(model, palette, panel, boards, gate, buffers, is_below)
+        CrossingsPanel(context.model, context.palette, panel, boards, gate, buffers, is_below)
         for panel in far if isinstance(panel, GlobalMemoryPanel) and boards
     ]  # fmt: skip
 
@@ -302,28 +282,25 @@ class LectureSheet:
             look, self.far_share, self.warps, model.clock is not None, source_share, has_long_ledger
         )
         letters, areas = self.letters, self.areas
-        reader = ArrayReader(model)
-        boards = Boards(model, reader)
-        stages = Stages(model, boards, look.stage)
+        context = context_for(model, look, letters, areas)
         self._key_width = key = key_width(model, letters)
-        far = global_memory_panels(model, palette, letters, areas, reader, boards,
-                                   look.stage is Stage.GRID)  # fmt: skip
-        on_stage = stage_panels(model, palette, letters, areas, reader, boards, stages, look.stage)
-        self._crossings = crossings_panels(model, palette, areas, far, on_stage)
+        far = global_memory_panels(context, look.stage is Stage.GRID)
+        on_stage = stage_panels(context)
+        self._crossings = crossings_panels(context, far, on_stage)
         self.panels: list[Panel[Step]] = [
-            SourceWindow(model, palette, letters, areas, pinned=_pinned_lines(model, look)),
+            SourceWindow(context, pinned=_pinned_lines(model, look)),
             *far,
             *on_stage,
             *self._crossings,
-            SentencePanel(model, palette, letters, areas, reader),
-            LedgerPanel(model, palette, letters, areas),
+            SentencePanel(context),
+            LedgerPanel(context),
             LectureTimeline(model, palette, letters, areas, key),
         ]
         if model.clock is not None and areas.clock is not None:
             self.panels.append(
                 ClockStrip(model.clock, model.thread, palette, letters, areas.clock, areas.tall)
             )
-        self._model, self._stages = model, stages
+        self._model, self._stages = model, context.stages
         self.size = (areas.width, areas.height)
         self.heading = Heading(*areas.heading, letters.heading)
         self.timeline = areas.timeline

@@ -12,12 +12,11 @@ from simulator.launch import format_index, unravel
 from simulator.machine.observer import AccessKind
 from ui.analysis.loads import global_loads
 from ui.analysis.products import accumulator
-from ui.analysis.scene_model import SceneModel, follows_products, multiplied_tile
+from ui.analysis.scene_model import follows_products, multiplied_tile
 from ui.drawing.canvas import Trace, labels, number
-from ui.drawing.palette import Palette
 from ui.drawing.sheet import Panel
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, text_width
+from ui.lecture.letters import text_width
+from ui.lecture.panel_context import PanelContext
 
 LINE = 1.35  # of a letter
 MOST_NAMED = 4  # threads that are named one by one
@@ -26,8 +25,9 @@ MOST_NAMED = 4  # threads that are named one by one
 class LedgerPanel(Panel[Step]):
     """Up to three entries, each of one or two lines."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
         self._box, self._has_bars = areas.ledger, areas.far is not None
         self._size = letters.name
         self._count = int(self._box.height / (LINE * self._size) + 0.01)

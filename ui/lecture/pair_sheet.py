@@ -17,8 +17,6 @@ from ui.drawing.motions import Motion
 from ui.drawing.palette import PALETTES, Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Heading, Panel, Rectangle
-from ui.lecture.arrays import ArrayReader
-from ui.lecture.board import Boards
 from ui.lecture.counts import CountsPanel
 from ui.lecture.crossings import CrossingsPanel
 from ui.lecture.layout import Areas, with_places
@@ -38,6 +36,7 @@ from ui.lecture.ledger import LedgerPanel
 from ui.lecture.letters import TALL_WIDTH, Letters, letters_for_pair, text_width
 from ui.lecture.pair_clock import PairClock, say_clocks
 from ui.lecture.pair_layout import PairAreas, areas_for_pair, edge_of_pair
+from ui.lecture.panel_context import context_for
 from ui.lecture.sentences.sentence import SentencePanel
 from ui.lecture.source_window import SourceWindow
 from ui.lecture.stages import Stages
@@ -184,21 +183,17 @@ class PairSheet:
         crossings: list[list[CrossingsPanel]] = []
         most = max(1, *(loads[-1] for loads in map(global_loads, models) if loads))
         for side, model in enumerate(models):
-            reader = ArrayReader(model)
-            boards = Boards(model, reader)
-            stages.append(Stages(model, boards, look.stage))
             of_side = self._divide(areas.sides[side], model, look)
-            parts = (model, palette, self.letters, of_side)
-            on_stage.append(stage_panels(*parts, reader, boards, stages[side], look.stage))
-            far = global_memory_panels(
-                *parts, reader, boards, look.stage is Stage.GRID and of_side.far is not None, most
-            )
-            crossings.append(crossings_panels(model, palette, of_side, far, on_stage[side]))
+            context = context_for(model, look, self.letters, of_side)
+            stages.append(context.stages)
+            on_stage.append(stage_panels(context))
+            has_grid = look.stage is Stage.GRID and of_side.far is not None
+            far = global_memory_panels(context, has_grid, most)
+            crossings.append(crossings_panels(context, far, on_stage[side]))
             # What a what-if changed is seen in the text beside it.
-            unchanged = replace(model, changes=())
+            unchanged = replace(context, model=replace(model, changes=()))
             own: list[Panel[Step]] = [
-                SourceWindow(unchanged, *parts[1:], lines[side]), SentencePanel(*parts, reader),
-                LedgerPanel(*parts),
+                SourceWindow(unchanged, lines[side]), SentencePanel(context), LedgerPanel(context),
                 *far, *on_stage[side], *crossings[side],
             ]  # fmt: skip
             panels += [OfSide(panel, side) for panel in own]

@@ -13,13 +13,13 @@ from gpu.recorded import recordings
 from simulator import Step
 from simulator.launch import format_index
 from ui.analysis.loads import global_loads, naive_loads
-from ui.analysis.scene_model import Phase, SceneModel
+from ui.analysis.scene_model import Phase
 from ui.drawing.canvas import Shape, Trace, labels, outline
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Panel, Rectangle
-from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE, Areas
-from ui.lecture.letters import Letters, markup, text_width
+from ui.lecture.layout import BARS, HIGH_BAR_ROW, TITLE
+from ui.lecture.letters import markup, text_width
+from ui.lecture.panel_context import PanelContext
 
 BAR = 0.62  # of its letter's height, a bar with its words at its right
 TALLEST = 5.0  # of its letter's height, one with its words above it, at most
@@ -33,16 +33,16 @@ class PlacesPanel(Panel[Step]):
     """The frames of both places, their names, the wait for a value there, and the bars."""
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas, area: Rectangle,
-        has_grid: bool, most: int | None = None,
-    ) -> None:  # fmt: skip
+        self, context: PanelContext, area: Rectangle, has_grid: bool, most: int | None = None
+    ) -> None:
         """area is for the bars.
 
         has_grid is whether the chip's place shows the whole grid instead. In a pair most is what a
         whole bar is on both sides, and there is no bar of the naive kernel.
         """
+        model, letters, areas = context.model, context.letters, context.areas
         self._has_grid = has_grid
-        self._model, self._palette, self._letters = model, palette, letters
+        self._model, self._palette, self._letters = model, context.palette, letters
         assert areas.far is not None
         assert areas.chip is not None
         self._far, self._chip = areas.far, areas.chip

@@ -16,7 +16,6 @@ from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
 from simulator.sentences.steps import is_called_sum
 from ui.analysis.scene_model import (
-    SceneModel,
     distinct_snapshots,
     iteration,
     outer_iteration,
@@ -26,10 +25,9 @@ from ui.analysis.variable_values import values_by_step
 from ui.drawing.canvas import Shape, Trace, labels, number, outline, words
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box, Motion, Place, fly
-from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
-from ui.lecture.arrays import SPACE_NAMES, ArrayName, ArrayReader, array_of
-from ui.lecture.board import Board, Boards, Cell, Factor
+from ui.lecture.arrays import SPACE_NAMES, ArrayName, array_of
+from ui.lecture.board import Board, Cell, Factor
 from ui.lecture.cells import (
     LARGEST_NUMBER,
     Cells,
@@ -38,8 +36,8 @@ from ui.lecture.cells import (
     number_width,
     window_start,
 )
-from ui.lecture.layout import Areas
-from ui.lecture.letters import MONO_WIDTH, Letters, text_width
+from ui.lecture.letters import MONO_WIDTH, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.sectors import Sectors
 from ui.lecture.stage_panel import StagePanel
 from ui.lecture.window import Content, Window, Windows, chosen
@@ -59,12 +57,10 @@ Contents = tuple[Content | None, Content | None, Content | None]  # left, upper,
 class ProductStage(StagePanel):
     """One board: the left factor, the upper one, and the sums between them."""
 
-    def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        reader: ArrayReader, boards: Boards, board: Board,
-    ) -> None:  # fmt: skip
-        self._model, self._palette, self._letters = model, palette, letters
-        self._reader, self._boards, self._board = reader, boards, board
+    def __init__(self, context: PanelContext, board: Board) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
+        self._reader, self._boards, self._board = context.reader, context.boards, board
         self._box, self._has_far = areas.stage, areas.far is not None
         self._sum_values = values_by_step(model.recording, board.sums.variable.name)
         self._longest_sum = self._longest()
@@ -75,7 +71,7 @@ class ProductStage(StagePanel):
         self._left, self._top, self._sums = self._windows(areas.corner)
         written, sectors = self._free_areas()
         self._written_area = written
-        self._sectors = Sectors(model, palette, letters, sectors) if self._has_far else None
+        self._sectors = Sectors(model, context.palette, letters, sectors) if self._has_far else None
 
     def matches(self, step: Step) -> bool:
         """Whether this board is the one that a step belongs to: that of the nearest product."""

@@ -12,10 +12,8 @@ from simulator.language.ctype import Array
 from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.recording.recording import StepAccess
-from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import MONO, Shape, Trace, labels, number, words
 from ui.drawing.hit import Hit
-from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
 from ui.lecture.arrays import ArrayName
 from ui.lecture.cells import (
@@ -26,8 +24,8 @@ from ui.lecture.cells import (
     number_width,
     window_start,
 )
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, mono_width, text_width
+from ui.lecture.letters import mono_width, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 from ui.lecture.window import Content, Window, Windows, chosen
 
@@ -40,8 +38,9 @@ LONGEST = 6  # letters of a number in the window
 class RegistersStage(StagePanel):
     """Two columns of variables with their values, and a window of the block's threads."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
         stage, maps = areas.stage, areas.corner
         block = model.recording.launch.block
         self._columns = columns_of_block(block)
@@ -60,7 +59,7 @@ class RegistersStage(StagePanel):
         width = max(width, min(stage.width / across, max(largest, LARGEST_NUMBER * width)))
         height = max(height, min((stage.bottom - top) / down, largest))
         cells = Cells(stage.left, top, width, height, down, across)
-        self._window = Window(cells, number_size(cells, LONGEST, letters.number), palette)
+        self._window = Window(cells, number_size(cells, LONGEST, letters.number), context.palette)
         self._changed = self._changes()
 
     def _named(self) -> list[str]:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from simulator import Step, narrate
 from simulator.language.tree import Loop
 from ui.analysis.line_runs import count_runs
-from ui.analysis.scene_model import SceneModel, iteration
+from ui.analysis.scene_model import iteration
 from ui.drawing.canvas import CLEAR, MONO, Shape, Trace, labels, outline, words
 from ui.drawing.hit import Hit
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box
 from ui.drawing.sheet import Panel
 from ui.lecture.highlight import COLOURS, highlight
-from ui.lecture.layout import LINE, Areas
-from ui.lecture.letters import MONO_WIDTH, Letters, mono_width, text_width
+from ui.lecture.layout import LINE
+from ui.lecture.letters import MONO_WIDTH, mono_width, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.view.what_if import Change
 
 MARGIN = 1.3  # letters, from the left edge to the code: the loops' bars are there
@@ -53,15 +53,16 @@ class SourceWindow(Panel[Step]):
     """
 
     def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        differing: frozenset[int] = frozenset(), pinned: frozenset[int] = frozenset(),
+        self, context: PanelContext, differing: frozenset[int] = frozenset(),
+        pinned: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
         """The lines `differing` stand out: the scene beside this one has others.
 
         Of the lines in `pinned` one is always in view, if there is room.
         """
-        self._model, self._palette, self._letters = model, palette, letters
-        self._box = areas.source
+        model, letters = context.model, context.letters
+        self._model, self._palette, self._letters = model, context.palette, letters
+        self._box = context.areas.source
         self._height = LINE * letters.source
         self._count = max(LEAST_ROWS, int(self._box.height / self._height))
         self._code = self._box.left + MARGIN * letters.source

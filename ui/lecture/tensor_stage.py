@@ -22,15 +22,15 @@ from simulator.language.tree import AddressOf, Call
 from simulator.launch import WARP_SIZE
 from simulator.machine.tensor_core import FRACTION_BITS, Addition, explain, widen
 from ui.analysis.products import multiplication
-from ui.analysis.scene_model import SceneModel, outer_iteration
+from ui.analysis.scene_model import outer_iteration
 from ui.drawing.canvas import Shape, Trace, labels, outline, words
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box, head, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.cells import Cells
 from ui.lecture.fragments_stage import place_fragments
 from ui.lecture.layout import Areas
-from ui.lecture.letters import MONO_WIDTH, Letters, fit, mono_width, text_width
+from ui.lecture.letters import MONO_WIDTH, fit, mono_width, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 
 BITS = 30  # of most instructions' sums
@@ -66,8 +66,9 @@ class _Row:
 class TensorStage(StagePanel):
     """A row for each addend of one cell, their bits under each other."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
         stage, maps = areas.whole_stage, areas.corner
         gap = letters.name
         at_right = Rectangle(maps.right + 1.5 * gap, stage.top, stage.right, stage.bottom)

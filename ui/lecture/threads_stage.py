@@ -8,14 +8,12 @@ from simulator.language.tree import Barrier, Return
 from simulator.launch import WARP_SIZE, format_index, unravel
 from simulator.recording.barriers import Absent
 from simulator.sentences.barriers import describe_absent
-from ui.analysis.scene_model import SceneModel
 from ui.drawing.canvas import Shape, Trace, labels, paragraph
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Motion
-from ui.drawing.palette import Palette
 from ui.drawing.sheet import Rectangle
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit, text_width
+from ui.lecture.letters import fit, text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 from ui.lecture.warp_rows import WarpRows
 
@@ -25,8 +23,9 @@ LINES = 4  # of words beside the maps
 class ThreadsStage(StagePanel):
     """A row for each warp of the block, a cell for each of its 32 lanes."""
 
-    def __init__(self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext) -> None:
+        model, letters, areas = context.model, context.letters, context.areas
+        self._model, self._palette, self._letters = model, context.palette, letters
         stage, maps = areas.whole_stage, areas.corner
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
@@ -34,7 +33,7 @@ class ThreadsStage(StagePanel):
         top = maps.bottom + 2.2 * letters.name
         right = stage.right - text_width("goes on", letters.small) - 10
         self.rows = WarpRows(
-            model, palette, letters, Rectangle(stage.left, top, right, stage.bottom)
+            model, context.palette, letters, Rectangle(stage.left, top, right, stage.bottom)
         )
         threads, cells = self.rows.threads, self.rows.cells
         titles = (f"the block's {threads} threads, one row per warp", "one row per warp", "")

@@ -13,14 +13,13 @@ from simulator.recording.recording import StepAccess
 from simulator.sentences.parts import parts
 from ui.analysis.divergence import threads_that_take
 from ui.analysis.hazard_steps import is_example
-from ui.analysis.scene_model import SceneModel, unordered_cells
+from ui.analysis.scene_model import unordered_cells
 from ui.analysis.wrong_access import Fault
 from ui.drawing.canvas import CLEAR, Trace, labels
-from ui.drawing.palette import Palette
 from ui.drawing.sheet import Panel
-from ui.lecture.arrays import ArrayReader, array_of, cells_of_thread
-from ui.lecture.layout import Areas
-from ui.lecture.letters import Letters, fit, markup
+from ui.lecture.arrays import array_of, cells_of_thread
+from ui.lecture.letters import fit, markup
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.sentences.part_words import describe_part, shorten_part
 from ui.lecture.sentences.wrong_words import describe_wrong_access
 
@@ -31,12 +30,10 @@ REPLACING = (Fault.OUTSIDE, Fault.MISALIGNED, Fault.STRAY)  # their words say th
 class SentencePanel(Panel[Step]):
     """The thread, its sentence, and its warp's."""
 
-    def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, areas: Areas,
-        reader: ArrayReader,
-    ) -> None:  # fmt: skip
-        self._model, self._palette, self._letters = model, palette, letters
-        self._reader = reader
+    def __init__(self, context: PanelContext) -> None:
+        areas = context.areas
+        self._model, self._palette, self._letters = context.model, context.palette, context.letters
+        self._reader = context.reader
         self._box = areas.sentence
         self._lines, self._warp_lines = areas.sentence_lines, areas.warp_lines
 
