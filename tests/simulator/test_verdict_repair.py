@@ -172,6 +172,7 @@ EDGES = """__global__ void k(const float* A, float* B, float* v, int M, int N, b
     *(B + row * N + col) = A[(row * N)
         + col];
     v[row + 1] = sum;
+    if (x > 0) sum = 0;
 }"""
 SWAPPED = [
     "2: blockIdx.y -> blockIdx.x; 2: blockIdx.x -> blockIdx.y",
@@ -232,8 +233,12 @@ def test_the_sentence_names_each_line_that_is_guarded() -> None:
     outside = [hazard((HazardKind.OUT_OF_BOUNDS, (line,), "v")) for line in (3, 5, 8)]
     sentences = [one.sentence for one in repairs(kernel, form, outside, is_ragged=False)]
     assert "Guard lines 3, 5 and 8: `(row < M ? v[row] : 0)`." in sentences
-    of_guard = [one.sentence for one in repairs(kernel, form, [], False) if one.is_of_guard]
-    assert of_guard[1] == "Write `row <= M` instead of `row < M` on line 4."
+    of_guard = [one for one in repairs(kernel, form, [], False) if one.is_of_guard]
+    assert of_guard[1].sentence == "Write `row <= M` instead of `row < M` on line 4."
+    assert [one.why for one in of_guard[:2]] == [
+        "The present guard checks another edge.",
+        "The present guard is off by one.",
+    ]
     assert len(of_guard) == len(COMPARED)
 
 
