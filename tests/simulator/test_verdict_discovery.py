@@ -90,6 +90,14 @@ KERNELS: dict[str, tuple[str, str]] = {
         f"{VECTORS}) {{ int i = blockIdx.x; if (i < n - 2) y[i] = x[i]; }}",
         "n; n=64; x[n] y[n]; copy 0.50",
     ),
+    "without a long end": (
+        f"{VECTORS}) {{ int i = blockIdx.x; if (i < n - 9) y[i] = x[i]; }}",
+        "n; n=64; x[seen 87] y[seen 87]; copy 0.85",
+    ),
+    "two blocks for each": (
+        f"{VECTORS}) {{ int i = blockIdx.x / 2; if (i < n) y[i] = x[i]; }}",
+        "n; n=64; x[seen 48] y[seen 48]; ",
+    ),
     "a loop over the grid": (
         f"{VECTORS}) {{ {X} for (; i < n; i += gridDim.x * blockDim.x) y[i] = x[i]; }}",
         "ceil(n / 128); n=256; x[n] y[n]; copy 1.00",

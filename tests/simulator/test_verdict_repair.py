@@ -168,7 +168,7 @@ EDGES = """__global__ void k(const float* A, float* B, float* v, int M, int N, b
     int row = blockIdx.y, col = blockIdx.x;
     float sum = A[row * N + col] + A[col + N * row] + v[row];
     if (row < M && N > col) B[row * N + col] = sum;
-    B[col * M + row] = v[col * 2] + A[row + col] + A[row * M + col];
+    B[col * M + row] = v[col * 2] + A[row + col] + A[row * M + col] + A[col];
     *(B + row * N + col) = A[(row * N)
         + col];
     v[row + 1] = sum;
