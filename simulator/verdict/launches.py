@@ -85,7 +85,7 @@ def _constants(source: SourceFile, declaration: Declaration) -> Iterator[tuple[s
     for text in [*texts[len(type_words) - 1 :], ","]:
         depth += (text in ("(", "{")) - (text in (")", "}"))
         if text in (",", ";") and not depth:
-            if len(part) > 2 and part[1] == "=" and re.fullmatch(r"\w+", part[0]):
+            if part[1:2] == ["="] and re.fullmatch(r"\w+", part[0]):
                 yield part[0], part[2:]
             part = []
         else:

@@ -220,7 +220,7 @@ class _Reader:
 
     def _is_row(self, term: Term) -> bool:
         """Whether a term leads to a row by itself: a product with a parameter."""
-        return len(term) > 1 and any(set(self.parameters(one)) for one in term)
+        return any(set(self.parameters(one)) for one in term)
 
     def _is_bounded(self, factor: tree.Expression) -> bool:
         return any(one in self._bounded for one in _read(factor))
