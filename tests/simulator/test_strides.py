@@ -21,6 +21,8 @@ KERNELS = {
               {"pitch": ROW}),
     "bytes": (f"float* a, int pitch, int w, int h) {{ {XY} int step = pitch / sizeof(float);"
               " float* row = a + y * step; row[x] *= 2; }", {"pitch": ROW}),
+    "an offset of its own": (f"float* a, int pitch, int w, int h) {{ {XY} int from = y * pitch;"
+                             " a[from + x] *= 2; }", {"pitch": ROW}),
     "columns": (f"float* a, int ld, int w, int h) {{ {XY} a[x + y * ld] += 1; }}", {"ld": ROW}),
     "apart": (f"float* a, int down, int right, int w, int h) {{ {XY}"
               " a[y * down + x * right] = x; }", {"down": ROW, "right": 1}),
@@ -38,6 +40,9 @@ KERNELS = {
     "the grid's size": ("float* a, int n)"
                         "{ a[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1; }", {}),
     "guarded": (f"float* a, int w, int h) {{ {XY} a[y * w + x] *= 2; }}", {}),
+    "no bound": (f"float* a, int pitch, int w, int h) {{ {XY} a[y * pitch + x] = abs(pitch); }}",
+                 {"pitch": ROW}),
+    "a flag": (f"float* a, bool wide, int w, int h) {{ {XY} a[y * wide + x] *= 2; }}", {}),
     "an offset": ("float* a, int n, int first)"
                   "{ if (threadIdx.x < n) a[first + threadIdx.x] = 1; }", {}),
     "a chunk": ("float* a, int n, int chunk) { int first = threadIdx.x * chunk;"
@@ -58,9 +63,9 @@ def test_strides(name: str) -> None:
 
 def test_flags() -> None:
     kernel = compile_kernel(compiled(
-        "float* a, int n, int fast, bool add, int mode, bool unused)"
+        "float* a, int n, int fast, bool add, int mode, bool unused, int both)"
         "{ int i = threadIdx.x; if (fast && i < n) a[i] = add ? a[i] : 0;"
-        " if (mode == 2) a[i] = 1; }"
+        " if (mode == 2) a[i] = 1; if (both) a[both] = 1; }"
     ))  # fmt: skip
     assert find_flags(kernel) == {"fast", "add"}
 

@@ -360,6 +360,8 @@ OTHERS = BOTH.replace("int m, int n,", "int p, int q,").replace("m, n,", "p, p,"
         ("product", ABC, INSIDE + CELL, "", f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
         ("product", ABC, TURNED + CELL, "",
          "(m + 16 - 1) / 16 (n + 16 - 1) / 16 1; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, INSIDE.replace("y * 16", "y * 8").replace("x * 16", "x * 32") + CELL, "",
+         "(n + 32 - 1) / 32 (m + 8 - 1) / 8 1; 32 8 1; m=64; n=64; k=64"),
         ("product", ABC, FLAT + CELL, "",
          "(m * n + 256 - 1) / 256 1 1; 256 1 1; m=8; n=8; k=8"),
         ("product", ABC, SEVERAL.format(4, 2) + CELL, "",

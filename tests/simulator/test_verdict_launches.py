@@ -24,7 +24,8 @@ __device__ const int WIDE = 8 * (TILE + 1), PAIR[2] = {9, 10}, LAST = 7;
 __constant__ float weights[3];
 int changes = 6;
 const int given(int x) { return x; }
-const float HALF = 0.5f;
+const float HALF = 0.5f, WHOLE = 3;
+const int8_t A = 1; const uint16_t B = 2; const int32_t C = 3; const uint64_t D = 4;
 const int REAL = HALF;
 const unsigned TEXT = sizeof("const");
 struct Pair { static const int in = 5; };
@@ -50,6 +51,7 @@ FORM = LaunchForm(
 
 def test_macros_and_constants_that_are_whole_numbers() -> None:
     expected = {"TILE": 4, "TWICE": 8, "EACH": 2, "MORE": 3, "COUNT": 3, "WIDE": 40, "LAST": 7}
+    expected |= {"A": 1, "B": 2, "C": 3, "D": 4}
     assert macro_values(TEXT) == expected
 
 
@@ -213,12 +215,12 @@ def test_the_numbers_that_arrays_hold(
 
 
 def test_arrays_that_are_too_large_together() -> None:
-    kernel = compile_kernel("__global__ void k(char* x, char* y, int n) { }")
-    arrays = tuple(ArrayArgument(one, "n", "1024", Contents.ZEROS) for one in "xy")
+    kernel = compile_kernel("__global__ void k(short* x, short* y, int n) { }")
+    arrays = tuple(ArrayArgument(one, "n", "512", Contents.ZEROS) for one in "xy")
     form = LaunchForm(("1",) * 3, ("1",) * 3, "0", (*arrays, NumberArgument("n", "2")))
     half = BUDGET_BYTES // 1024 // 2
     assert build_launch(kernel, form, {"n": half}).arguments["y"].nbytes == BUDGET_BYTES // 2
-    with pytest.raises(LaunchError, match="x 1,024 elements, which take 128 MiB; the arrays"):
+    with pytest.raises(LaunchError, match="x 512 elements, which take 128 MiB; the arrays"):
         build_launch(kernel, form, {"n": half + 1})
 
 

@@ -7,7 +7,7 @@ import pytest
 from simulator import Kernel, compile_kernel
 from simulator.language.errors import LaunchError
 from simulator.sentences import verdicts
-from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument
+from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument
 from simulator.verdict.likely_task import find_likely_task
 from simulator.verdict.repair import Repair
 from simulator.verdict.runs import Runs
@@ -21,10 +21,12 @@ PRODUCT = """__global__ void gemm(const float* A, const float* B, float* C, int 
 }"""
 
 
-def runs_of(kernel: Kernel, numbers: dict[str, str], columns: str) -> tuple[Runs, Trial]:
+def runs_of(
+    kernel: Kernel, numbers: dict[str, str], columns: str, contents: Contents = Contents.RANDOM
+) -> tuple[Runs, Trial]:
     arguments = tuple(
         NumberArgument(one.name, numbers[one.name]) if one.name in numbers
-        else ArrayArgument(one.name, "1", columns)
+        else ArrayArgument(one.name, "1", columns, contents)
         for one in kernel.parameters
     )  # fmt: skip
     form = LaunchForm(("1",) * 3, ("64", "1", "1"), "0", arguments)
@@ -54,6 +56,16 @@ def test_what_results_are_most_like(ctype: str, statement: str, sentence: str) -
     assert find_likely_task(runs, planned) == (sentence, None)
     runs.report = None  # as of a launch that was stopped
     assert find_likely_task(runs, planned) == ("", None)
+
+
+def test_two_tasks_at_most_are_named() -> None:
+    kernel = compile_kernel(COPY.format("float", "y[i] = i % 5 ? 1 : 50"))
+    runs, planned = runs_of(kernel, {"n": "64"}, "n", Contents.ONES)
+    runs.run(planned, 1.0)
+    sentence, _ = find_likely_task(runs, planned)
+    assert "most like y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3 or B = the mean of" in sentence
+    assert "but differ from both" in sentence
+    assert sentence.count(" or ") == 1
 
 
 def test_a_single_result_may_be_any_that_has_its_shape() -> None:

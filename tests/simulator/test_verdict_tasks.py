@@ -102,7 +102,7 @@ def test_costs_by_operation() -> None:
     assert (row.bytes_per_flop, row.wavefronts_per_flop) == (None, None)
 
 
-def test_kernels_of_the_catalogue_beside_a_product() -> None:
+def test_kernels_of_the_catalogue_beside_a_product(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = defaultdict(int, COUNTS)
     rows = neighbours(counts, IDEAL, (8, 4, 2), 64)
     assert [one.title for one in rows[:3]] == ["Yours", "Naive", "Tiled, 8 x 8"]
@@ -115,3 +115,5 @@ def test_kernels_of_the_catalogue_beside_a_product() -> None:
     )
     assert neighbours(counts, IDEAL, (8, 4, 2), 256)[2].title == "Tiled, 16 x 16"
     assert len(neighbours(counts, IDEAL, (64, 64, 65), 64)) == 1
+    monkeypatch.setattr("simulator.verdict.neighbours.LARGEST", 64)
+    assert len(neighbours(counts, IDEAL, (8, 4, 2), 64)) == 6
