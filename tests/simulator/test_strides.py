@@ -40,6 +40,10 @@ KERNELS = {
     "the grid's size": ("float* a, int n)"
                         "{ a[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1; }", {}),
     "guarded": (f"float* a, int w, int h) {{ {XY} a[y * w + x] *= 2; }}", {}),
+    "a short": (f"float* a, short pitch, int w, int h) {{ {XY} a[y * pitch + x] *= 2; }}",
+                {"pitch": ROW}),
+    "clamped": ("float* a, int w, int n) { int i = threadIdx.x; if (i < n)"
+                " a[blockIdx.x * w + min(i, w - 1)] = 1; }", {}),
     "no bound": (f"float* a, int pitch, int w, int h) {{ {XY} a[y * pitch + x] = abs(pitch); }}",
                  {"pitch": ROW}),
     "a flag": (f"float* a, bool wide, int w, int h) {{ {XY} a[y * wide + x] *= 2; }}", {}),
