@@ -220,8 +220,10 @@ class Memory:
         active = as_array(mask, group.lanes)
         inside = (offsets >= 0) & (offsets <= buffer.size - operand.width)
         if kind is not None:
-            outside = active & ~inside
-            self._report(FaultReason.OUT_OF_BOUNDS, kind, group, buffer, offsets, outside, operand)
+            self._report(Fault(
+                FaultReason.OUT_OF_BOUNDS, kind, group, buffer, offsets, active & ~inside,
+                operand.width, operand.lvalue,
+            ))  # fmt: skip
         near = None if address.lane_offsets is None else np.where(inside, offsets, 0)
         lane_offsets = None if near is None else near.astype(np.int64)
         allowed = active & inside
@@ -256,35 +258,17 @@ class Memory:
                 (FaultReason.OUT_OF_BOUNDS, outside),
                 (FaultReason.MISALIGNED, misaligned),
             ):
-                self._report(reason, kind, group, buffer, spread, lanes, operand)
+                self._report(Fault(
+                    reason, kind, group, buffer, spread, lanes, operand.width, operand.lvalue
+                ))  # fmt: skip
         allowed = active & ~wrong
         return allowed if allowed.any() else NONE
 
-    def _report(
-        self,
-        reason: FaultReason,
-        kind: AccessKind,
-        group: Group,
-        buffer: Buffer,
-        offsets: Array,
-        lanes: Array,
-        operand: MemoryOperand,
-    ) -> None:
-        """Notify observers of a fault, if any of the lanes [lanes] are set."""
-        if not lanes.any():
-            return
-        fault = Fault(
-            reason=reason,
-            kind=kind,
-            group=group,
-            buffer=buffer,
-            offsets=offsets,
-            lanes=lanes,
-            width=operand.width,
-            lvalue=operand.lvalue,
-        )
-        for notify in self._on_fault:
-            notify(fault)
+    def _report(self, fault: Fault) -> None:
+        """Notify observers of a fault, if it has any lanes."""
+        if fault.lanes.any():
+            for notify in self._on_fault:
+                notify(fault)
 
 
 def _build_access(
