@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,60 +45,42 @@ class Palette:
         return self.tile_edges[iteration % len(self.tile_edges)]
 
 
-LIGHT = Palette(
-    paper="#ffffff",
-    ink="#0f1724",
-    faint="#4e5969",
-    line="#828b99",
-    far="#f7f9fc",
-    near="#fff8ee",
-    cell="#f3f5f8",
-    idle="#e6eaf0",
-    done="#e0cda4",
-    focus="#ad3f00",
-    focus_fill="#fddac0",
-    current_line="#ffe08a",
-    removed="#fbe4e2",
-    added="#dcf3e2",
-    keyword="#7a3e9d",
-    number="#0a6b4f",
-    comment="#55606f",
-    tiles=("#fec778", "#7fcafb", "#e4de83", "#f6a4d7", "#82dda8", "#b8b4fb"),
-    tile_edges=("#8a5a00", "#0b5f96", "#5f5800", "#8f2b7c", "#0a6b45", "#4a43a0"),
-    banks=("#e0f5f3", "#2f8f8a"),
-    phases={
-        "load": "#0a6be0", "compute": "#888b93", "barrier": "#0f1724", "store": "#189b30",
-        "other": "#e2e7ee",
-    },
-)  # fmt: skip
-
-DARK = Palette(
-    paper="#0e1420",
-    ink="#eef2f8",
-    faint="#b4c0d0",
-    line="#66748a",
-    far="#121a28",
-    near="#1d1a17",
-    cell="#1a2231",
-    idle="#263146",
-    done="#5b4c2c",
-    focus="#ff8f52",
-    focus_fill="#672f0c",
-    current_line="#4a3d0c",
-    removed="#42202a",
-    added="#123420",
-    keyword="#dcb6f7",
-    number="#7fdcb8",
-    comment="#a4afc0",
-    tiles=("#7a5400", "#006287", "#635d0b", "#803e71", "#1c5932", "#453c8c"),
-    tile_edges=("#f5bb45", "#5db9f1", "#ebed78", "#fe91d0", "#75eca4", "#afb1df"),
-    banks=("#0f2f2d", "#276f6a"),
-    phases={
-        "load": "#1070f0", "compute": "#787e89", "barrier": "#eef2f8", "store": "#189430",
-        "other": "#243044",
-    },
-)  # fmt: skip
-
+# Of each light and dark.
+COLOURS: Mapping[str, tuple[Any, Any]] = {
+    "paper": ("#ffffff", "#0e1420"),
+    "ink": ("#0f1724", "#eef2f8"),
+    "faint": ("#4e5969", "#b4c0d0"),
+    "line": ("#828b99", "#66748a"),
+    "far": ("#f7f9fc", "#121a28"),
+    "near": ("#fff8ee", "#1d1a17"),
+    "cell": ("#f3f5f8", "#1a2231"),
+    "idle": ("#e6eaf0", "#263146"),
+    "done": ("#e0cda4", "#5b4c2c"),
+    "focus": ("#ad3f00", "#ff8f52"),
+    "focus_fill": ("#fddac0", "#672f0c"),
+    "current_line": ("#ffe08a", "#4a3d0c"),
+    "removed": ("#fbe4e2", "#42202a"),
+    "added": ("#dcf3e2", "#123420"),
+    "keyword": ("#7a3e9d", "#dcb6f7"),
+    "number": ("#0a6b4f", "#7fdcb8"),
+    "comment": ("#55606f", "#a4afc0"),
+    "tiles": (
+        ("#fec778", "#7fcafb", "#e4de83", "#f6a4d7", "#82dda8", "#b8b4fb"),
+        ("#7a5400", "#006287", "#635d0b", "#803e71", "#1c5932", "#453c8c"),
+    ),
+    "tile_edges": (
+        ("#8a5a00", "#0b5f96", "#5f5800", "#8f2b7c", "#0a6b45", "#4a43a0"),
+        ("#f5bb45", "#5db9f1", "#ebed78", "#fe91d0", "#75eca4", "#afb1df"),
+    ),
+    "banks": (("#e0f5f3", "#2f8f8a"), ("#0f2f2d", "#276f6a")),
+    "phases": (
+        {"load": "#0a6be0", "compute": "#888b93", "barrier": "#0f1724", "store": "#189b30",
+         "other": "#e2e7ee"},
+        {"load": "#1070f0", "compute": "#787e89", "barrier": "#eef2f8", "store": "#189430",
+         "other": "#243044"},
+    ),
+}  # fmt: skip
+LIGHT, DARK = (Palette(**{name: of[i] for name, of in COLOURS.items()}) for i in (0, 1))
 PALETTES = {"light": LIGHT, "dark": DARK}
 
 # The GPU page's charts. Only the two kernels that are compared have a colour (Okabe and Ito's);
