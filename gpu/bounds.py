@@ -17,7 +17,6 @@ from compiler.machine_code import Instruction
 from compiler.recorded import recorded
 from gpu.comparison import Comparison, KernelResult
 from simulator.launch import WARP_SIZE
-from simulator.observers.transactions import SECTOR_BYTES
 
 QUARTERS = 4  # of a multiprocessor (CUDA C++ Programming Guide, compute capability 9.0)
 # Sectors of global memory that the port hands on in a cycle. It is not documented: at four, a whole
@@ -41,7 +40,6 @@ class Bounds:
     issue_ms: float  # the inner loop's instructions, one a cycle on each quarter
     register_ms: float  # the same, with the cycles that its register banks add
     shared_percent: float  # of the measured time in which the port serves shared memory
-    fetched_gb_s: float  # 10^9 bytes a second: sectors that loads ask of L1, in the measured time
     predicted_ms: float  # the larger of the port's time and that of instructions and registers
     clock_percent: float  # the measured time, of the predicted one
     bank_percent: float  # what register banks add to the instructions' time, of that
@@ -71,7 +69,6 @@ def find_bounds(kernel: KernelResult, comparison: Comparison) -> Bounds | None:
     return Bounds(
         multiply_adds, shared, port, issue, registers,
         100 * shared / cycles_a_ms / kernel.ms,
-        counted["global_load_sectors"] * SECTOR_BYTES / kernel.ms / 1e6,
         predicted, 100 * kernel.ms / predicted, 100 * (registers / issue - 1),
     )  # fmt: skip
 
