@@ -13,6 +13,13 @@ export function addressAtServer(path) {
   return new URL(path, server).href;
 }
 
+// What is mounted once in a component's element and told of all that Python sends; what to end with.
+export function updateMounted(component, mount) {
+  const { parentElement: parent } = component;
+  (parent.__tilewise ??= mount(parent)).update(component);
+  return endWith(parent);
+}
+
 // What Streamlit calls to clean up. It also does after data that newer data has overtaken; what is
 // mounted stays then.
 export function endWith(parent) {

@@ -1,5 +1,5 @@
 // The component of the Write page: an editor that tells Python of its text, and shows what is wrong.
-import { addressAtServer, endWith } from "./component.js";
+import { addressAtServer, updateMounted } from "./component.js";
 
 const PAUSE_MS = 120; // after the last key, before Python hears of the text
 const STORED = "tilewise_text"; // in the tab's own storage: a reload loses nothing
@@ -189,9 +189,4 @@ function mount(parent) {
   return app;
 }
 
-export default function (component) {
-  const { parentElement } = component;
-  const app = (parentElement.__tilewise ??= mount(parentElement));
-  app.update(component);
-  return endWith(parentElement);
-}
+export default (component) => updateMounted(component, mount);

@@ -1,5 +1,5 @@
 // The component of the Step page: a player that tells Python its step, its viewport and clicks.
-import { endWith, readScene } from "./component.js";
+import { readScene, updateMounted } from "./component.js";
 import { OPEN, TYPED } from "./player/keyboard.js";
 import { Player } from "./player/player.js";
 import {
@@ -149,9 +149,4 @@ class Stepper {
   }
 }
 
-export default function (component) {
-  const { parentElement } = component;
-  const stepper = (parentElement.__tilewise ??= new Stepper(parentElement.querySelector(".stepper")));
-  stepper.update(component);
-  return endWith(parentElement);
-}
+export default (component) => updateMounted(component, (parent) => new Stepper(parent.querySelector(".stepper")));
