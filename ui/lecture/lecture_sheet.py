@@ -181,13 +181,13 @@ def stage_panels(context: PanelContext) -> list[OnStage]:
     Without a product there are no matrices' maps: the arrays take the place of both.
     """
     with_maps, stages, areas = context, context.stages, context.areas
-    model, palette, letters = context.model, context.palette, context.letters
+    model, letters = context.model, context.letters
     with_board = _board_rule(context)
     if model.product is None:
         corner = replace(areas.corner, right=areas.stage.left - 1.5 * letters.name)
         context = replace(context, areas=replace(areas, corner=corner))
         spaces = MemorySpace.GLOBAL, MemorySpace.CONSTANT, MemorySpace.SHARED
-        arrays = ArraysPanel(model, palette, letters, areas.stage, context.reader, spaces)
+        arrays = ArraysPanel(model, context.palette, letters, areas.stage, context.reader, spaces)
         first = [OnStage(stages, (Stage.COPY, Stage.STORE, Stage.PRODUCT), arrays)]
     else:
         first = [
@@ -198,7 +198,7 @@ def stage_panels(context: PanelContext) -> list[OnStage]:
         copy = CopyStage(context, model.product)
         first.append(OnStage(stages, (Stage.COPY, Stage.STORE), copy, with_board))
     gate = [] if areas.warps is None else [
-        OnStage(stages, tuple(Stage), WarpRows(model, palette, letters, areas.warps),
+        OnStage(stages, tuple(Stage), WarpRows(context, areas.warps),
                 lambda step: stages.of(step) in (Stage.BANKS, Stage.TENSOR)
                 or (stages.of(step) is Stage.THREADS and not with_board(step)))
     ]  # fmt: skip

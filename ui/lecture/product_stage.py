@@ -71,7 +71,7 @@ class ProductStage(StagePanel):
         self._left, self._top, self._sums = self._windows(areas.corner)
         written, sectors = self._free_areas()
         self._written_area = written
-        self._sectors = Sectors(model, context.palette, letters, sectors) if self._has_far else None
+        self._sectors = Sectors(context, sectors) if self._has_far else None
 
     def matches(self, step: Step) -> bool:
         """Whether this board is the one that a step belongs to: that of the nearest product."""

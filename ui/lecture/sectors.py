@@ -12,13 +12,13 @@ from simulator.language.tree import MemorySpace
 from simulator.launch import WARP_SIZE
 from simulator.observers.transactions import BANK_BYTES, SECTOR_BYTES
 from simulator.recording.requests import Request, requests
-from ui.analysis.scene_model import Phase, SceneModel
+from ui.analysis.scene_model import Phase
 from ui.drawing.canvas import Shape, Trace, labels, outline
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.cells import Cells
-from ui.lecture.letters import Letters, text_width
+from ui.lecture.letters import text_width
+from ui.lecture.panel_context import PanelContext
 
 WORDS = SECTOR_BYTES // BANK_BYTES  # in a row
 LARGEST = 4.0  # of a small letter, a word, its width and its height at most
@@ -29,10 +29,9 @@ LABELS = 1.5  # of a small letter, the line above the rows
 class Sectors:
     """A row for each sector that a warp moves at a step, a column for each array it moves."""
 
-    def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, area: Rectangle
-    ) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext, area: Rectangle) -> None:
+        model, letters = context.model, context.letters
+        self._model, self._palette, self._letters = model, context.palette, letters
         self._requests: dict[int, tuple[Request, ...]] = {}
         steps = model.recording.steps
         arrays = [{one.name for one in step.accesses if one.space is MemorySpace.GLOBAL}

@@ -24,17 +24,15 @@ class ThreadsStage(StagePanel):
     """A row for each warp of the block, a cell for each of its 32 lanes."""
 
     def __init__(self, context: PanelContext) -> None:
-        model, letters, areas = context.model, context.letters, context.areas
-        self._model, self._palette, self._letters = model, context.palette, letters
+        letters, areas = context.letters, context.areas
+        self._model, self._palette, self._letters = context.model, context.palette, letters
         stage, maps = areas.whole_stage, areas.corner
         self._words = Rectangle(
             maps.right + 1.5 * letters.name, stage.top, stage.right, maps.bottom
         )
         top = maps.bottom + 2.2 * letters.name
         right = stage.right - text_width("goes on", letters.small) - 10
-        self.rows = WarpRows(
-            model, context.palette, letters, Rectangle(stage.left, top, right, stage.bottom)
-        )
+        self.rows = WarpRows(context, Rectangle(stage.left, top, right, stage.bottom))
         threads, cells = self.rows.threads, self.rows.cells
         titles = (f"the block's {threads} threads, one row per warp", "one row per warp", "")
         width = stage.right - cells.left

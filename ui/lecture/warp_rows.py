@@ -17,15 +17,15 @@ from simulator.language.tree import Barrier
 from simulator.launch import WARP_SIZE
 from simulator.recording.barriers import Absent, absent, waiting_threads
 from ui.analysis.divergence import threads_that_take
-from ui.analysis.scene_model import Phase, SceneModel, iteration
+from ui.analysis.scene_model import Phase, iteration
 from ui.drawing.canvas import Shape, Trace, labels, outline
 from ui.drawing.hit import Hit
 from ui.drawing.motions import Box, Motion, Walk, Wall
-from ui.drawing.palette import Palette
 from ui.drawing.paths import box, px
 from ui.drawing.sheet import Rectangle
 from ui.lecture.cells import Cells
-from ui.lecture.letters import Letters, text_width
+from ui.lecture.letters import text_width
+from ui.lecture.panel_context import PanelContext
 from ui.lecture.stage_panel import StagePanel
 from ui.view.what_if import REMOVED
 
@@ -45,10 +45,9 @@ Moment = tuple[float, int]  # an outer iteration, -1 before the first, and a lin
 class WarpRows(StagePanel):
     """A row for each warp of the block, and the gate: a panel, or a part of one."""
 
-    def __init__(
-        self, model: SceneModel, palette: Palette, letters: Letters, area: Rectangle
-    ) -> None:
-        self._model, self._palette, self._letters = model, palette, letters
+    def __init__(self, context: PanelContext, area: Rectangle) -> None:
+        model, letters = context.model, context.letters
+        self._model, self._palette, self._letters = model, context.palette, letters
         self.threads = model.recording.launch.threads
         self.warps = -(-self.threads // WARP_SIZE)
         self.waiting = waiting_threads(model.recording)
