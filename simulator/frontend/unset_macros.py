@@ -7,7 +7,7 @@ from itertools import chain
 
 from simulator.frontend.conditions import Decided, preprocess
 from simulator.frontend.device_code import SourceFile
-from simulator.language.errors import LONGEST_NAME, SourceError
+from simulator.language.errors import LONGEST_NAME, Diagnostic, SourceError
 
 MAX_TRIES = 4  # settings that are tried: each reads the whole source again
 
@@ -31,11 +31,9 @@ def skipped_kernel(source: SourceFile, name: str | None) -> SourceError | None:
     if not settings and name is not None:
         return None
     what = "A kernel" if name is None else f"The kernel {name}"
-    return SourceError(
-        f"{what} is in this code, and a condition around it (#if or its kind) leaves it out.",
-        source.span(skipped[0].token),
-        macros=settings,
-    )
+    message = f"{what} is in this code, and a condition around it (#if or its kind) leaves it out."
+    span = source.span(skipped[0].token)
+    return SourceError.of([Diagnostic(message, span, macros=settings)])
 
 
 def silencing_macros(source: SourceFile, line: int) -> Settings:

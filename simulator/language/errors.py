@@ -116,34 +116,22 @@ class SourceError(Exception):
     depends_on_machine = False  # whether another run may end otherwise: the time was over
     may_never_end = False  # whether it was over in a loop that no counter seems to end
 
-    def __init__(
-        self,
-        message: str,
-        span: Span | None = None,
-        hint: str = "",
-        others: Sequence[Diagnostic] = (),
-        warnings: Sequence[str] = (),
-        macros: tuple[tuple[str, ...], ...] = (),
-    ) -> None:
-        found = (Diagnostic(message, span, hint, macros=macros), *others)
+    def __init__(self, message: str, span: Span | None = None) -> None:
+        self._keep((Diagnostic(message, span),), ())
+
+    def _keep(self, found: Sequence[Diagnostic], warnings: Sequence[str]) -> None:
         self.errors = tuple(
             replace(one, message=shorten(one.message), hint=shorten(one.hint)) for one in found
         )
-        self.message = self.errors[0].message
-        self.span = span
+        self.message, self.span = self.errors[0].message, self.errors[0].span
         self.warnings = tuple(map(shorten, warnings))
-        super().__init__("\n".join(map(str, self.errors)))
+        self.args = ("\n".join(map(str, self.errors)),)
 
     @classmethod
     def of(cls, found: Sequence[Diagnostic], warnings: Sequence[str] = ()) -> SourceError:
         """The mistakes, of which there is at least one, as one error, with warnings."""
-        first, *others = found
-        error = cls(first.message, first.span, first.hint, others, warnings)
-        head = error.errors[0]
-        error.errors = (
-            replace(first, message=head.message, hint=head.hint), *error.errors[1:]
-        )  # fmt: skip
-        error.args = ("\n".join(map(str, error.errors)),)
+        error = cls(found[0].message)
+        error._keep(found, warnings)
         return error
 
     def in_files(self, text: str) -> SourceError:

@@ -479,7 +479,9 @@ def test_a_block_that_no_gpu_takes_becomes_the_nearest() -> None:
     [
         LaunchError("The recording takes more than 256 MiB; choose smaller sizes."),
         SourceError("The block takes more than 20,000 steps; choose smaller sizes."),
-        SourceError("Write __device__ first.", Span(1, 2, 1, 3), others=[Diagnostic("A [b].")]),
+        SourceError.of(
+            [Diagnostic("Write __device__ first.", Span(1, 2, 1, 3)), Diagnostic("[b]")]
+        ),
     ],
     ids=lambda error: type(error).__name__,
 )
