@@ -93,9 +93,7 @@ class _Assembly:
             for constraint, each in group
         ]
         self._uses = [int(a or b) for line in self._instructions for a, b in OPERAND.findall(line)]
-        self._registers: dict[
-            str, tree.Variable | None
-        ] = {}  # its registers; None: without a value
+        self._registers: dict[str, tree.Variable | None] = {}  # None: without a value
         self._inputs: dict[int, tree.Variable] = {}  # operands that were evaluated before
         self._statements: list[tree.Statement] = []
 

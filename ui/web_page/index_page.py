@@ -112,9 +112,7 @@ def early_modules(index: Path) -> str:
     """The elements that load Streamlit's modules; none for a file that this release lacks."""
     found = [one for name in MODULES if (one := module(index, name))]
     listed = index.read_text(encoding="utf-8") if found else ""  # what the page loads anyway
-    for (
-        one
-    ) in found:  # the list grows: a browser asks for a module's imports once it has the module
+    for one in found:  # a growing list: a browser asks for imports once it has their module
         head = (index.parent / FOLDER / one).read_text(encoding="utf-8")[:HEAD]
         found += dict.fromkeys(
             name for name in IMPORTS.findall(head) if name not in listed and name not in found
