@@ -235,7 +235,7 @@ def main(n: str, m: int, launch: str, **cells: str) -> str:
         ("float* x, float* y, int n, int m", STORE,
          main("64", 2, "4, 32; x, y, n, m", x="5", y="n * n"),
          "4 1 1; 32 1 1; x[5]; y[n * n]; n=64; m=2"),
-        ("float* x, int n", STORE, main("1 << 20", 1, "n / 256, 256; x, n", x="n"),
+        ("float* x, int n", STORE, main("1 << 17", 1, "n / 256, 256; x, n", x="n"),
          "n / 256 1 1; 256 1 1; x[n]; n=1000"),
         ("float* x, int n", STORE, main("1 << 16", 1, "n / 256, 256; x, n", x="n"),
          "n / 256 1 1; 256 1 1; x[n]; n=65536"),

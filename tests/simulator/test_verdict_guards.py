@@ -12,8 +12,9 @@ from simulator.verdict.tasks import PRODUCT
 FORM = LaunchForm(("1",) * 3, ("1",) * 3, "0", (), PRODUCT, (("M", "M"), ("N", "N"), ("K", "K")))
 KERNEL = """#define T 4
 __device__ bool inside(int row, int height) { return row < height; }
+__device__ int lane() { return threadIdx.x; }
 __device__ int next_of(int t) { return (t + 1) * T; }
-__global__ void multiply(const float* A, float* C, int M, int N, int K) {
+__global__ void multiply(const float* A, float* C, int M, int N, int K, int limit) {
     int x = threadIdx.x, row = blockIdx.y * T + threadIdx.y, tiles = K / T, now = 0;
     float sum = 0;
     for (int t = 0; t < tiles; ++t, now ^= 1) {
@@ -40,6 +41,11 @@ __global__ void multiply(const float* A, float* C, int M, int N, int K) {
         ("", "sum > 0", False),
         ("int before = row * K;", "A[before] > 0", False),
         ("int end = row * K + K - 1;", "now + t * T <= end", False),
+        ("", "max(t, 1) < K / T", False),
+        ("", "x < limit", False),
+        ("for (int i = x; i < K; i += 4) sum += 1;", "sum > 0", False),
+        ("", "__shfl_sync(~0u, t, 0) < K", True),
+        ("", "lane() < K", True),
         ("", "(t + 1) * T + x < K", True),
         ("", "t * T + threadIdx.x < K", True),
         ("", "t + 1 < K / T && row < M", True),
