@@ -244,7 +244,10 @@ def is_copy(lvalue: tree.Expression) -> bool:
 
 
 def sources_of(sources: Mapping[T, Iterable[T]], first: Iterable[T]) -> set[T]:
-    """Some values, and all that they come from: each's sources, theirs, and so on."""
+    """Some values or instructions, and all that they come from: their sources, and so on.
+
+    sources gives each value the ones it is computed from, or each instruction those before it.
+    """
     found: set[T] = set()
     left = list(first)
     while left:
