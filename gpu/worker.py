@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pkgutil
 import queue
 import signal
 import subprocess
@@ -381,45 +382,19 @@ def _status(request: Mapping[str, Any], _progress: Progress) -> Mapping[str, Any
     return dataclasses.asdict(status(decode(StatusJob, request, "The job").gpu))
 
 
-def _compare(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.compare import compare
-
-    return compare(request, progress)
-
-
-def _product(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.bits import product
-
-    return product(request, progress)
+def _loaded_late(place: str) -> Handler:
+    """The function at a place, whose module is loaded with the first of its jobs."""
+    return lambda request, progress: pkgutil.resolve_name(place)(request, progress)
 
 
-def _limits(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.cuda.microbenchmarks.limits import limits
-
-    return limits(request, progress)
-
-
-def _scale(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.scale.job import scale_product
-
-    return scale_product(request, progress)
-
-
-def _shapes(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.shapes.job import run_shapes
-
-    return run_shapes(request, progress)
-
-
-def _trace(request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    from gpu.trace.job import trace
-
-    return trace(request, progress)
-
-
+# The function of each job.
+PLACES: Mapping[str, str] = {
+    "compare": "gpu.compare:compare", "product": "gpu.bits:product",
+    "limits": "gpu.cuda.microbenchmarks.limits:limits", "scale": "gpu.scale.job:scale_product",
+    "shapes": "gpu.shapes.job:run_shapes", "trace": "gpu.trace.job:trace",
+}  # fmt: skip
 JOBS: Mapping[str, Handler] = {
-    "status": _status, "compare": _compare, "product": _product, "limits": _limits,
-    "scale": _scale, "shapes": _shapes, "trace": _trace,
+    "status": _status, **{name: _loaded_late(place) for name, place in PLACES.items()}
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import sys
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpu.cuda.errors import explain
-from gpu.worker import TOO_LARGE, Child, Worker, start
+from gpu.worker import PLACES, TOO_LARGE, Child, Worker, start
 from simulator.guard import ENDED
 from tests.gpu.jobs import failure
 
@@ -58,6 +59,11 @@ def test_a_process_that_has_ended_before_it_is_asked_is_named(
     monkeypatch.setattr("gpu.worker.start", ended)
     worker = Worker((sys.executable, "-S", "-c", "raise SystemExit(3)"))
     assert "GPU process ended (exit code 3)" in failure(worker.submit({"job": "echo"}, LIMIT))
+
+
+@pytest.mark.parametrize("place", PLACES.values())
+def test_a_job_has_a_function(place: str) -> None:
+    assert callable(pkgutil.resolve_name(place))
 
 
 def test_limits_are_a_job(fake: Worker) -> None:
