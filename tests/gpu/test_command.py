@@ -22,8 +22,8 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import gpu.cuda.probe, gpu.cuda.device, dataclasses\n"
         "gpu.cuda.probe.take_probe = lambda: gpu.cuda.device.Probe(distribution='debian')\n"
-        "from gpu.worker import serve, _status, _compare\n"
-        "serve({'status': _status, 'compare': _compare})\n"
+        "from gpu.worker import JOBS, serve\n"
+        "serve(JOBS)\n"
     )
     monkeypatch.setattr("gpu.worker.COMMAND", (sys.executable, "-c", code))
 

@@ -21,8 +21,8 @@ PAGE = str(Path(__file__).resolve().parents[2] / "ui" / "pages" / "gpu.py")
 NOTHING = (
     "import gpu.cuda.probe, gpu.cuda.device\n"
     "gpu.cuda.probe.take_probe = lambda: gpu.cuda.device.Probe({})\n"
-    "from gpu.worker import serve, _status, _compare\n"
-    "serve({{'status': _status, 'compare': _compare}})\n"
+    "from gpu.worker import JOBS, serve\n"
+    "serve(JOBS)\n"
 )
 
 
