@@ -128,7 +128,7 @@ def _origins(kernel: tree.Kernel) -> dict[Origin, set[Origin]]:
         of = {one for value in values for one in _values(value)}
         found[target, is_held] |= of
         if not is_held and _is_array(target):  # a copy of a pointer: it points to what that does
-            found[target, True] |= {(one, True) for one, held in of if not held and _is_array(one)}
+            found[target, True] |= {(one, True) for one, _ in of}
 
     for statement in walk(kernel.body):
         if isinstance(statement, tree.Declare):
