@@ -43,7 +43,16 @@ def blocks_of(kernel: Kernel) -> list[str]:
          "W W, 8 8, 16 16, V V, V W, W V, 32 32, 32 8, 32 16, 32 4"),
         (X + "int j = TILE;", "#define TILE 16\n#define OTHER 8\n#define THREADS 96", "",
          f"THREADS, TILE * TILE, TILE, {LINES}"),
-        (X + "int j = K;", "#define K 6", "", f"K * K, K, {LINES}"),
+        (X + "int j = K;", "#define K 2", "", f"K * K, K, {LINES}"),
+        (X + "int j = L;", "#define L 1024", "", f"L, {LINES}"),
+        (X, "#define THREADS 0", "", LINES),
+        (X, "", "__launch_bounds__(1)", f"1, {LINES}"),
+        (X, "", "__launch_bounds__(1024)", "1024, 256, 512"),
+        (X + "__shared__ float s[64], t[12][12]; s[0] = t[0][0];", "", "", "64 * 12"),
+        (X + "__shared__ float s[1], t[12][12]; s[0] = t[0][0];", "", "", "12 * 12"),
+        (X + "__shared__ float s[32]; s[0] = 1;", "", "", "32 * 32"),
+        (XY + "__shared__ float s[4]; s[0] = 1;", "", "", "4 4, 16 16"),
+        (XY + "int j = P + Q;", "#define P 8\n#define Q 8", "", "16 16, P P, P Q, Q P, Q Q, 32 32"),
         (XY + "int j = WIDE;", "#define WIDE 8", "",
          "16 16, WIDE WIDE, 32 32, 32 8, 8 8, 32 16, 32 4"),
         (XY + "int j = WIDE + BLOCK + BK + ONE + BIG;",
@@ -73,29 +82,33 @@ def test_a_macro_with_a_long_name_is_no_side() -> None:
 
 
 TILES = """#include <mma.h>
-__global__ void k(float* c) {{
+{before}
+__global__ void k(float* c) {{ int warp = {number};
     nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> sums;
     nvcuda::wmma::fill_fragment(sums, 0.0f);
-    int warp = {number};
-    nvcuda::wmma::store_matrix_sync(c + warp, sums, 16, nvcuda::wmma::mem_row_major);
-}}
+    nvcuda::wmma::store_matrix_sync(c + warp, sums, 16, nvcuda::wmma::mem_row_major); }}
 {after}"""
 WARPS, ONE = "128, 256, 64, 32", "32, 128, 64, 256"
+OTHER = "__global__ void other(int* x) { x[threadIdx.x / 32] = 1; }"
 
 
 @pytest.mark.parametrize(
-    ("number", "after", "expected"),
+    ("number", "before", "after", "expected"),
     [
-        ("threadIdx.x / 32", "", WARPS),
-        ("threadIdx.x / warpSize", "", WARPS),
-        ("threadIdx.x >> 5", "", WARPS),
-        ("threadIdx.x % 32", "", ONE),
-        ("0", "__global__ void other(int* x) { x[threadIdx.x / 32] = 1; }", ONE),
-        ("threadIdx.y", "", "32 4, 128 4, 32, 16 16"),
+        ("threadIdx.x / 32", "", "", WARPS),
+        ("threadIdx.x / warpSize", "", "", WARPS),
+        ("threadIdx.x >> 5", "", "", WARPS),
+        ("threadIdx.x % 32", "", "", ONE),
+        ("0", OTHER, "", ONE),
+        ("0", "", OTHER, ONE),
+        ("threadIdx.y", "", "", "32 4, 128 4, 32, 16 16"),
     ],
 )
-def test_blocks_of_warps_that_multiply_tiles(number: str, after: str, expected: str) -> None:
-    found = blocks_of(compile_kernel(TILES.format(number=number, after=after), "k"))
+def test_blocks_of_warps_that_multiply_tiles(
+    number: str, before: str, after: str, expected: str
+) -> None:
+    text = TILES.format(number=number, before=before, after=after)
+    found = blocks_of(compile_kernel(text, "k"))
     assert found[: expected.count(",") + 1] == expected.split(", ")
 
 

@@ -373,6 +373,9 @@ OTHERS = BOTH.replace("int m, int n,", "int p, int q,").replace("m, n,", "p, p,"
          "n / 512 m / 16 1; 16 16 1; m=32; n=32; k=32"),
         ("product", ABC, INSIDE + CELL, BOTH.format("dim3(4, 4), dim3(16, 16)"),
          f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, INSIDE.replace("16", "8") + CELL,
+         OTHERS.format("dim3(p / 8, p / 8), dim3(8, 8)"),
+         "(n + 8 - 1) / 8 (m + 8 - 1) / 8 1; 8 8 1; m=8; n=8; k=8"),
         ("product", ABC, INSIDE + CELL, OTHERS.format("dim3(p / 16, p / 16), dim3(16, 16)"),
          f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
         ("product", ABC.replace("int m, int n, int k", "float more"),
@@ -420,6 +423,8 @@ def test_a_first_block_that_promises_too_much(monkeypatch: pytest.MonkeyPatch) -
     assert guess.guess_form(kernel.text, kernel).task == ""
     anything = guess.guess_form(kernel.text, kernel, "")
     assert (anything.task, anything.roles, anything.grid) == ("", (), form.grid)
+    wrong = kernel_of(ABC, INSIDE + CELL.replace("s = 0", "s = 1"))
+    assert guess.guess_form(wrong.text, wrong, "").grid == three("2, 2")
 
 
 FOUND = Discovery(three("(n + 31) / 32"), three("32"), {"n": 20}, {"x": "n", "y": "n"}, {},
@@ -463,3 +468,14 @@ def test_the_numbers_of_the_files_launch(
         grid, *sizes = expected.split("; ")
         assert given(form) == f"{grid} 1 1; 32 1 1; x[n]; y[n]; {'; '.join(sizes)}"
         assert form.task == task
+
+
+@pytest.mark.parametrize(("task", "expected"), [("scaled", "scaled"), (None, ""), ("", "")])
+def test_the_likeliest_roles_do_for_a_task_that_is_known(
+    monkeypatch: pytest.MonkeyPatch, task: str | None, expected: str
+) -> None:
+    kernel = kernel_of(SCALE, X_LINE + "y[i] = f;")
+    fit = Fit(TASKS["scaled"], (("x", "x"), ("y", "y"), ("n", "n"), ("a", "f")), 0.3)
+    monkeypatch.setattr(guess, "_discover", lambda *_: replace(FOUND, fits=(fit,)))
+    form = guess.guess_form(kernel.text, kernel, task)
+    assert (form.task, form.roles) == (expected, fit.roles if expected else ())
