@@ -385,15 +385,6 @@ def test_a_kernel_whose_first_block_does_not_end_is_told_soon(
     assert "Does that loop end? Choose smaller sizes." in verdict.next_step
 
 
-def test_sizes_that_are_too_large_to_compare_are_told_before_anything_runs() -> None:
-    text = NAIVE.replace("int M, int N, int K", "")
-    for size in "MNK":
-        text = f"#define {size} 2048\n{text}"
-    verdict = judged(text.replace("float* C,", "float* C"), "product")
-    assert verdict.state is State.STOPPED
-    assert "is compared up to" in verdict.next_step
-
-
 def test_a_form_without_a_value_raises() -> None:
     user_kernel = user_kernel_of(TILED)
     arguments = tuple(

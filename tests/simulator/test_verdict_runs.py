@@ -223,21 +223,33 @@ MULTIPLY = "s += A[y * K + k] * B[k * N + x];"
 STORE = "C[y * N + x] = s;"
 
 
-def wrong_product(lines: str, A: str = "float", **sizes: int) -> WrongCell:
-    """The first wrong cell of a product whose first line sets x, y and s."""
+def of_product(lines: str, **sizes: int) -> SizeCheck:
+    """The launch of a product whose first line sets x, y and s."""
     found = runs_of(
-        f"const {A}* A, const float* B, float* C, int M, int N, int K",
+        "const float* A, const float* B, float* C, int M, int N, int K",
         f"{PLACE}\n{lines}",
         "product",
         {"A": ("M", "K"), "B": ("K", "N"), "C": ("M", "N")},
         ("8", "8", "1"),
     )
     known = {"M": 2, "N": 3, "K": 4} | sizes
-    found.run(Trial(known, known, known), 60.0)
+    found.run(Trial(known, known, {}), 60.0)
     (check,) = found.checks
+    return check
+
+
+def wrong_product(lines: str, **sizes: int) -> WrongCell:
+    """Its first wrong cell."""
+    check = of_product(lines, **sizes)
     assert check.wrong is not None
     assert check.wrong.sentence == check.sentence
     return check.wrong
+
+
+def test_sizes_that_are_too_large_to_compare_are_told_before_anything_runs() -> None:
+    check = of_product("while (true) s += 1;", M=1025, N=1024, K=1024)
+    assert check.state is STOPPED
+    assert check.sentence.startswith("C = A · B is compared up to 1,073,741,824 operations.")
 
 
 @pytest.mark.parametrize(
