@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from enum import StrEnum
+from enum import Enum, auto
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from simulator.recording.recording import StepAccess
 from ui.analysis.find_step import matching_steps
 
 
-class Fate(StrEnum):
+class Fate(Enum):
     """What has become of the store of a right value that is not there."""
 
-    COMING = "has not written yet"
-    LOST = "wrote and which has been overwritten"
-    OTHER = "should have written"  # and wrote another value
-    NEVER = "does not write"
+    COMING = auto()  # it has not been written yet
+    LOST = auto()  # it was overwritten
+    OTHER = auto()  # another value was written
+    NEVER = auto()  # nothing is written
 
 
 class RightValues:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from simulator.recording.recording import StepAccess
 from ui.analysis.right_values import Fate, RightValues, differ, stored_value
 
 
-class Fault(StrEnum):
+class Fault(Enum):
     """What is wrong with an access."""
 
-    VALUE = "not the value that a run without the fault has"
-    UNSET = "a cell that has no value yet"
-    OUTSIDE = "an element that the array does not have"
-    MISALIGNED = "an address that is not a multiple of the access's width"
-    STRAY = "an element that a run without the fault does not access there"
+    VALUE = auto()  # it is not the one that a run without the fault has
+    UNSET = auto()  # a cell that has no value yet
+    OUTSIDE = auto()  # an element that the array does not have
+    MISALIGNED = auto()  # an address that is not a multiple of the access's width
+    STRAY = auto()  # an element that a run without the fault does not access there
 
 
 @dataclass(frozen=True, slots=True)

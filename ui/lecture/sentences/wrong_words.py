@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from simulator.launch import format_index, unravel
 from simulator.sentences.cells import cell_name, row_and_column
+from ui.analysis.right_values import Fate
 from ui.analysis.scene_model import SceneModel
 from ui.analysis.wrong_access import Fault, WrongAccess
 from ui.drawing.canvas import number
+
+# Of a value that belongs in a cell, what its thread does: "which thread (0, 0) …".
+FATES: Mapping[Fate, str] = {
+    Fate.COMING: "has not written yet",
+    Fate.LOST: "wrote and which has been overwritten",
+    Fate.OTHER: "should have written",
+    Fate.NEVER: "does not write",
+}
 
 
 def describe_wrong_access(model: SceneModel, wrong: WrongAccess, tile: int) -> tuple[str, ...]:
@@ -89,7 +99,7 @@ def _with_right(
     if wrong.writer is not None:
         block = model.recording.launch.block
         thread = f"thread {format_index(unravel(wrong.writer, block), block)}"
-        why = f", which {thread} {wrong.fate}" if belongs else f"; {thread} writes it later"
+        why = f", which {thread} {FATES[wrong.fate]}" if belongs else f"; {thread} writes it later"
     elif not belongs:
         why = ", and no thread writes it later"
     return (
