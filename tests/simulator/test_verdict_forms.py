@@ -8,9 +8,10 @@ import pytest
 
 from simulator import Kernel, compile_kernel
 from simulator.verdict import guess
+from simulator.verdict.blocks import likely_blocks
 from simulator.verdict.discovery import Discovery
 from simulator.verdict.experiment import MayNeverEndError
-from simulator.verdict.fit import Fit
+from simulator.verdict.fit import Allocated, Fit
 from simulator.verdict.form import ArrayArgument, Contents, LaunchForm, NumberArgument, Sizes3
 from simulator.verdict.parameters import Argument
 from simulator.verdict.tasks import TASKS
@@ -479,3 +480,30 @@ def test_the_likeliest_roles_do_for_a_task_that_is_known(
     monkeypatch.setattr(guess, "_discover", lambda *_: replace(FOUND, fits=(fit,)))
     form = guess.guess_form(kernel.text, kernel, task)
     assert (form.task, form.roles) == (expected, fit.roles if expected else ())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "host", "grid", "blocks", "allocated"),
+    [
+        ("float* x, int n", "", None, None, None),
+        ("float* x, int n, float f", run("n, 32"), ("n", "1", "1"), "32", None),
+        ("float* x, int n, float f", run("4, 32"), None, "32", None),
+        ("float* x, float f", "void run(float* x) { k<<<4, 32>>>(x, 1); }", ("4", "1", "1"), "32",
+         None),
+        ("float* x, int n", main("64", 1, "n / 32, 32; x, n", x="n"), ("n / 32", "1", "1"), "32",
+         Allocated({"n": 64}, {"x": 64})),
+        ("float* x, int n", main("64", 1, "4, 32; x, n"), None, "32", None),
+        ("float* x, float f", main("64", 1, "4, 32; x, n", x="n"), ("4", "1", "1"), "32", None),
+    ],
+)  # fmt: skip
+def test_what_the_text_says_before_a_kernel_is_tried(
+    monkeypatch: pytest.MonkeyPatch, parameters: str, host: str, grid: Sizes3 | None,
+    blocks: str | None, allocated: Allocated | None,
+) -> None:  # fmt: skip
+    asked: list[tuple[object, ...]] = []
+    monkeypatch.setattr(guess, "discover", lambda *given: asked.append(given))
+    monkeypatch.setattr(guess, "MOST_BLOCKS", 3)
+    kernel = kernel_of(parameters, host=host)
+    guess.guess_form(kernel.text, kernel)
+    tried = likely_blocks(kernel)[:3] if blocks is None else [three(blocks)]
+    assert asked == [(kernel, tried, ["0"] * len(tried), grid, (), allocated)]

@@ -100,6 +100,7 @@ MAIN = "int main() {{ const int SIDE = 8; int rows = 64, columns = 32; float* x;
         ("dim3 g(rows, columns); g.y = 3; k<<<g, 1>>>(x, rows, p, columns);", "64, 3", "1"),
         ("dim3 g(rows, 1); rows = 6; k<<<g, 1>>>(x, rows, p, columns);", "64", "1"),
         ("dim3 g(rows / p.first, 1); g.x = 2; k<<<g, 1>>>(x, rows, p, columns);", "2", "1"),
+        ("dim3 g(rows / (rows - 64), 1); g.x = 2; k<<<g, 1>>>(x, rows, p, columns);", "2", "1"),
         ("other<<<9, 2>>>(x);\nk<<<rows / 2, 3>>>(x, rows, p, columns);", "n / 2", "3"),
         ("k<<<rows / 2, 2>>>(x, rows, p, columns);\nk<<<4, 3>>>(x, rows, p, columns);",
          "n / 2", "2"),

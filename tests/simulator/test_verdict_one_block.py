@@ -6,6 +6,7 @@ import pytest
 
 from simulator import compile_kernel
 from simulator.verdict.form import UserKernel
+from simulator.verdict.grid_loops import rounds
 from simulator.verdict.guess import guess_form
 from simulator.verdict.judge import judge
 from simulator.verdict.verdict import State, Verdict
@@ -104,6 +105,24 @@ def test_a_loop_over_a_grid_runs_more_than_once(before: str, step: str, state: S
     loop = LOOP if before else LOOP.replace("stride", step)
     verdict = judged(SCALED, before.replace("STEP", step) + loop, task="scaled")
     assert verdict.state is state, verdict.next_step
+
+
+@pytest.mark.parametrize(
+    ("loop", "expected"),
+    [
+        ("for (int i = threadIdx.x; i < n; i += gridDim.x * blockDim.x)", (2, 1, 1)),
+        ("for (int i = threadIdx.x; i < n; i += step)", (1, 2, 1)),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j += gridDim.z)", (1, 1, 2)),
+        ("int i = 0, j = 0; while (i < n) i += gridDim.x + gridDim.y;", (2, 2, 1)),
+        ("for (int i = 0; i < n; i += blockDim.x)", (1, 1, 1)),
+        ("for (int i = n; i > 0; i -= gridDim.x)", (1, 1, 1)),
+        ("int j = 0; for (int i = 0; i < n; i++) j += gridDim.x;", (1, 1, 1)),
+        ("for (int i = 0; ; i += gridDim.x)", (1, 1, 1)),
+    ],
+)
+def test_how_often_a_block_takes_its_part(loop: str, expected: tuple[int, int, int]) -> None:
+    body = f"int step = gridDim.y * 8; {loop} y[0] = step;"
+    assert rounds(compile_kernel(f"__global__ void k(float* y, int n) {{ {body} }}")) == expected
 
 
 @pytest.mark.parametrize(
