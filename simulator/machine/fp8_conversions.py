@@ -20,7 +20,7 @@ def _of_each_type(function: Callable[..., Any]) -> Function:
     def chosen(value: Any, *more: Any) -> Any:
         *rest, number = more
         found = [function(encoding, value, *rest) for encoding in FP8_ENCODINGS]
-        return np.where(np.asarray(number) == 0, *found)[()]
+        return np.choose(np.asarray(number, np.int64), found, mode="clip")[()]
 
     return chosen
 

@@ -11,7 +11,9 @@ import pytest
 from simulator import compile_kernel
 from simulator.frontend.clang import HEADERS
 from simulator.language.ctype import Pointer
-from simulator.language.number_types import NUMBER_TYPES, OPERANDS
+from simulator.language.encodings import Encoding
+from simulator.language.number_types import FP8_ENCODINGS, NUMBER_TYPES, OPERANDS
+from simulator.machine import fp8_conversions
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "simulator/language/number_types.py"
@@ -76,3 +78,13 @@ def test_the_fragments_of_each_operand_are_declared() -> None:
     text = declared.read_text(encoding="utf-8")
     types = set(re.findall(r"_OPERAND\(matrix_a, \d+, \d+, \d+, ([\w:]+)", text))
     assert types == {f"{each.scope}{name}" for name, each in OPERANDS.items()}
+
+
+def test_the_conversions_of_8_bits_take_as_many_types_as_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    third = Encoding(3, 4, saturates=True)
+    monkeypatch.setattr(fp8_conversions, "FP8_ENCODINGS", (*FP8_ENCODINGS, third))
+    to_half = fp8_conversions.FP8_CONVERSIONS["__nv_cvt_fp8_to_half"]
+    cells = np.full(3, 0b0_010_1000, np.uint8)  # read as e4m3, e5m2 and e3m4
+    assert to_half(cells, np.arange(3, dtype=np.uint32)).tolist() == [2**-2, 2**-5, 0.75]
