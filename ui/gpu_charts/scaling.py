@@ -25,8 +25,11 @@ def best_run(scaling: Scaling, gpus: int) -> ScaleRun:
 
 def run_label(run: ScaleRun) -> str:
     """The run's name for readers: "2 GPUs, peer copies"."""
-    way = "alone" if run.gpus == 1 and run.way is Way.IN_PLACE else run.way.value
-    return f"{run.gpus} GPU{'s' if run.gpus > 1 else ''}, {way}"
+    return f"{run.gpus} GPU{'s' if run.gpus > 1 else ''}, {_way(run)}"
+
+
+def _way(run: ScaleRun) -> str:
+    return "alone" if run.gpus == 1 and run.way is Way.IN_PLACE else run.way.value
 
 
 def draw_bars(scaling: Scaling, of_time: bool, ink: str = rows.INK) -> go.Figure:
@@ -124,7 +127,7 @@ def build_table(scaling: Scaling) -> list[dict[str, str]]:
     return [
         {
             "GPUs": str(run.gpus),
-            "How": run_label(run).split(", ", 1)[1],
+            "How": _way(run),
             "C is right": YES_OR_NO[run.verified],
             "Time, ms": f"{run.ms:#.4g}",
             "20th to 80th": "{:#.4g} to {:#.4g}".format(*run.ms_spread),

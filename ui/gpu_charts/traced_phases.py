@@ -8,7 +8,7 @@ from statistics import median
 import plotly.graph_objects as go
 
 from gpu.trace.phases import cycles_for_work, lifetime_cycles, shares
-from gpu.trace.trace import MOST_RATIO, Kind, Trace
+from gpu.trace.trace import MOST_RATIO, Kind, Trace, TracedPhase
 from simulator.catalogue import whole_catalogue
 from ui.drawing.palette import CHART_INKS, PALETTES
 from ui.gpu_charts import rows
@@ -45,7 +45,7 @@ def draw_phases(traces: Sequence[Trace], ink: str = rows.INK) -> go.Figure:
                 sentences = (
                     f"{trace_label(trace)}: {phase.name}, {format_percent(phase.share)}<br>"
                     f"{phase.cycles:,.0f} cycles, {often}"
-                    f"<br>{_lines(phase.first_line, phase.last_line)}"
+                    f"<br>line{'s' * (phase.first_line != phase.last_line)} {_lines(phase)}"
                 )
                 bars[phase.kind].append((row, left, 100 * phase.share, sentences))
                 left += 100 * phase.share
@@ -218,9 +218,7 @@ def build_table(traces: Sequence[Trace]) -> list[dict[str, str]]:
         {
             "Kernel": trace_label(trace),
             "Phase": phase.name,
-            "Lines": _lines(phase.first_line, phase.last_line)
-            .removeprefix("lines ")
-            .removeprefix("line "),
+            "Lines": _lines(phase),
             "Cycles": f"{phase.cycles:,.0f}",
             "20th to 80th": "{:,.0f} to {:,.0f}".format(*phase.spread),
             "Times": f"{phase.visits:,.0f}",
@@ -257,8 +255,9 @@ def _place_legend(figure: go.Figure, ink: str) -> None:
     figure.update_layout(showlegend=True, hovermode="closest", legend_traceorder="normal")
 
 
-def _lines(first: int, last: int) -> str:
-    return f"line {first}" if first == last else f"lines {first} to {last}"
+def _lines(phase: TracedPhase) -> str:
+    first, last = phase.first_line, phase.last_line
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def _format(cycles: float) -> str:
