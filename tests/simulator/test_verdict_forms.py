@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator import Kernel, compile_kernel
+from simulator import Kernel, LaunchError, compile_kernel
 from simulator.verdict import guess
 from simulator.verdict.blocks import likely_blocks
 from simulator.verdict.discovery import Discovery
@@ -217,6 +217,7 @@ def main(n: str, m: int, launch: str, **cells: str) -> str:
         ("float* x, int n, float a, unsigned m", STORE, "",
          "1 1 1; 256 1 1; x[256]; n=16; a=1; m=16"),
         ("float* x, int n, float a", STORE, "", "1 1 1; 256 1 1; x[256]; n=256; a=1"),
+        ("float* x, int n", "x[0] = 1;", "", "1 1 1; 1 1 1; x[1]; n=1"),
         ("float* x, int n", "x[blockIdx.x] = 1;", "", "2 1 1; 1 1 1; x[2]; n=2"),
         ("float* x, int n", "x[blockIdx.y] = 1;", "", "1 2 1; 1 1 1; x[2]; n=2"),
         ("float* x, int n", "x[blockIdx.x + blockIdx.y] = threadIdx.y;", "",
@@ -426,6 +427,8 @@ def test_a_first_block_that_promises_too_much(monkeypatch: pytest.MonkeyPatch) -
     assert guess.guess_form(kernel.text, kernel).task == ""
     anything = guess.guess_form(kernel.text, kernel, "")
     assert (anything.task, anything.roles, anything.grid) == ("", (), form.grid)
+    monkeypatch.setattr(guess, "HOLDING_SECONDS", 0.0)  # so that the first block is enough
+    assert guess.guess_form(kernel.text, kernel).task == "product"
     wrong = kernel_of(ABC, INSIDE + CELL.replace("s = 0", "s = 1"))
     assert guess.guess_form(wrong.text, wrong, "").grid == three("2, 2")
 
@@ -509,3 +512,17 @@ def test_what_the_text_says_before_a_kernel_is_tried(
     guess.guess_form(kernel.text, kernel)
     tried = likely_blocks(kernel)[:3] if blocks is None else [three(blocks)]
     assert asked == [(kernel, tried, ["0"] * len(tried), grid, (), allocated)]
+
+
+def test_a_task_that_is_none_is_refused_whatever_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = kernel_of("float* y, int n", "y[0] = 1;")
+    fit = Fit(TASKS["sort"], (("x", "y"), ("n", "n")), 1.0)
+    monkeypatch.setattr(guess, "_discover", lambda *_: replace(FOUND, fits=(fit,)))
+    with pytest.raises(LaunchError, match="'sorted' is not a task"):
+        guess.guess_form(kernel.text, kernel, "sorted")
+    assert guess.guess_form(kernel.text, kernel, "sum").task == "sort"
+    monkeypatch.setattr(guess, "_discover", lambda *_: None)
+    with pytest.raises(LaunchError, match="needs 3 pointers"):
+        guess.guess_form(kernel.text, kernel, "sum")
