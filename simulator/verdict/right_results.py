@@ -255,17 +255,14 @@ def mean_of_neighbours(arrays: Arrays, sizes: Sizes) -> Arrays:
 
 def convolution(arrays: Arrays, sizes: Sizes) -> Arrays:
     """Each element's neighbourhood times w, which is not turned, with zeros around x."""
-    n, width = sizes["n"], sizes["width"]
+    width = sizes["width"]
     before = width // 2
     x = np.pad(_vector(arrays, sizes), (before, width - 1 - before))
-    return {"y": _slide(x, _matrix(arrays, "w", width), n)}
+    return {"y": np.correlate(x, _matrix(arrays, "w", width), "valid")}
 
 
 def valid_convolution(arrays: Arrays, sizes: Sizes) -> Arrays:
     """w times each of its places in x, which has width - 1 elements more than y."""
     n, width = sizes["n"], sizes["width"]
-    return {"y": _slide(_matrix(arrays, "x", n + width - 1), _matrix(arrays, "w", width), n)}
-
-
-def _slide(x: Array, w: Array, n: int) -> Array:
-    return np.correlate(x, w, "valid")[:n]
+    x = _matrix(arrays, "x", n + width - 1)
+    return {"y": np.correlate(x, _matrix(arrays, "w", width), "valid")}

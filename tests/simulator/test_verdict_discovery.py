@@ -193,6 +193,11 @@ OF_SQUARES: dict[str, tuple[str, str]] = {
         " { a[y * pitch + x] = 0; if (x < h) a[y * pitch + w + x] = x; } }",
         "ceil(w / 16), ceil(h / 16); w=64 h=96; a[seen 15328] pitch=w + h; ",
     ),
+    "a fault in another block": (
+        f"float* a, int pitch, int w, int h) {{ {XY} if (x < w && y < h)"
+        " a[(y == 20 ? -1 : y) * pitch + x] = x; }",
+        "ceil(w / 16), ceil(h / 16); w=64 h=96; a[seen 145984] pitch=1536; ",
+    ),
     "three axes": (
         f"const float* a, float* b, int p, int q, int r) {{ {XY} int z = blockIdx.z;"
         " if (x < r && y < q && z < p) b[(z * q + y) * r + x] ="

@@ -12,6 +12,7 @@ from simulator.language.tree import MemorySpace
 from simulator.machine.observer import AccessKind
 from simulator.verdict.form import ArrayArgument, LaunchForm, NumberArgument, UserKernel
 from simulator.verdict.judge import judge, task_of
+from simulator.verdict.residency import occupancy
 from simulator.verdict.traffic import Place, Traffic, line_traffic
 from simulator.verdict.verdict import CheckState, State, Verdict
 from tests.simulator.launches import launch_text
@@ -140,6 +141,18 @@ def test_costs_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) 
     found = judged()
     assert found.costliest is None
     assert [row.name for row in found.neighbours][:3] == ["", "naive", "tiled"]
+
+
+def test_shared_memory_of_both_kinds_takes_room() -> None:
+    kernel, launch = launch_text(
+        "__global__ void k(float* a) { __shared__ float s[8192]; extern __shared__ float t[];"
+        " s[0] = t[0] = 1; a[0] = s[0] + t[0]; }",
+        shared=16384, a=np.zeros(1, np.float32),
+    )  # fmt: skip
+    found = occupancy(kernel, launch, 32)
+    assert (found.blocks, found.warps, found.warps_at_most) == (4, 4, 64)
+    assert (found.limit, found.registers) == ("shared memory", 32)
+    assert found.sentence.startswith("A multiprocessor holds 4 blocks at once, 4 of 64 warps with")
 
 
 ACCESSES = """__global__ void k(float* a, float* b) {

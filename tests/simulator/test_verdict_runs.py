@@ -277,6 +277,8 @@ def test_sizes_that_are_too_large_to_compare_are_told_before_anything_runs() -> 
         (f"if (x > 0) s = A[0] * B[0];\n{STORE}", 4, "It adds no products instead of 4."),
         (f"{EACH}\ns += A[y * K + k] * B[k * N + x] * A[0];\n{STORE}", 2,
          "The last values that it reads: A[0][0] = 5, A[0][1] = 6, B[1][0] = 9, A[0][0] = 5."),
+        (f"s = A[1] - B[1];\n{EACH}\n{MULTIPLY}\n{STORE}", 1,  # the last line that reads two
+         "It reads the right factors: look at how it adds them"),
         (f"s = A[0];\ns += A[1] * B[0];\n{STORE}", 4,
          "For product 1 of 4 it reads A[0][1] = 7 on line 4, but needs A[0][0] = 1."),
         ("float4 a = *(const float4*)(A + 4 * y);\nC[y * N + x] = a.x + a.w + 1;", 4,
