@@ -682,7 +682,7 @@ def _in_sizes(kernel: Kernel, host: HostForm, elements: int) -> str:
             return name
     for first, left in sizes.items():
         for second, right in sizes.items():
-            if left * right == elements and left > 1 and right > 1:
+            if left * right == elements:
                 return f"{first} * {second}"
     return str(elements)
 
