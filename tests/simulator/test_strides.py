@@ -37,6 +37,10 @@ KERNELS = {
     "three": ("float* a, int b, int m, int r, int n) { for (int i = threadIdx.x; i < n; i += 32)"
               " a[blockIdx.z * b + blockIdx.y * m + blockIdx.x * r + i] = i; }",
               {"b": BATCH, "m": MATRIX, "r": ROW}),
+    "three beside a row": ("float* a, int b, int m, int r, int n) { int i = threadIdx.y,"
+                           " j = threadIdx.x; if (i < n && j < n) a[blockIdx.z * b +"
+                           " blockIdx.y * m + blockIdx.x * r + i * n + j] = i; }",
+                           {"b": BATCH, "m": BATCH, "r": MATRIX}),
     "the grid's size": ("float* a, int n)"
                         "{ a[blockIdx.y * n + blockIdx.x * blockDim.x + threadIdx.x] = 1; }", {}),
     "guarded": (f"float* a, int w, int h) {{ {XY} a[y * w + x] *= 2; }}", {}),

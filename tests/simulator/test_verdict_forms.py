@@ -21,6 +21,12 @@ SIGNS = {Contents.RANDOM: "", Contents.ZEROS: "*", Contents.ONES: "=1", Contents
          Contents.RISING: "/"}  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def _small_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make arrays with room in no time: what is touched here has thousands of cells at most."""
+    monkeypatch.setattr("simulator.verdict.experiment.ROOM", 2**12)
+
+
 def kernel_of(parameters: str, body: str = STORE, before: str = "", host: str = "") -> Kernel:
     return compile_kernel(f"{before}\n__global__ void k({parameters}) {{ {body} }}\n{host}", "k")
 
@@ -377,6 +383,10 @@ OTHERS = BOTH.replace("int m, int n,", "int p, int q,").replace("m, n,", "p, p,"
          "n / 512 m / 16 1; 16 16 1; m=32; n=32; k=32"),
         ("product", ABC, INSIDE + CELL, BOTH.format("dim3(4, 4), dim3(16, 16)"),
          f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
+        ("product", ABC, "if (n < 0) c[blockIdx.x] = a[0] * b[0];", "",
+         "n 1 1; 1 1 1; m=8; n=8; k=8"),
+        ("product", ABC, "if (n < 0) c[blockIdx.y] = a[0] * b[0];", "",
+         "1 m 1; 1 1 1; m=8; n=8; k=8"),
         ("product", ABC, INSIDE.replace("16", "8") + CELL,
          OTHERS.format("dim3(p / 8, p / 8), dim3(8, 8)"),
          "(n + 8 - 1) / 8 (m + 8 - 1) / 8 1; 8 8 1; m=8; n=8; k=8"),
