@@ -410,13 +410,13 @@ def test_a_form_of_a_task_that_is_known(
 
 @pytest.mark.parametrize(
     ("size", "name"),
-    [("64", "TILE_ROWS"), ("32", "TILE"), ("16", "THREADS"), ("8", "8")],
+    [("64", "TILE_ROW"), ("32", "TILE"), ("16", "THREADS"), ("8", "8")],
 )
 def test_a_tile_has_the_name_of_a_macro(
     monkeypatch: pytest.MonkeyPatch, size: str, name: str
 ) -> None:
     monkeypatch.setattr(guess, "_discover", lambda *_: None)
-    macros = {"OTHER": 64, "TILE_COLUMNS": 64, "TILE_ROWS": 64, "LONG": 32, "TILE": 32,
+    macros = {"OTHER": 64, "TILE_COL": 64, "TILE_ROW": 64, "LONG": 32, "TILE": 32,
               "LANES": 16, "THREADS": 16}  # fmt: skip
     defined = "".join(f"#define {one} {value}\n" for one, value in macros.items())
     body = (
@@ -437,6 +437,8 @@ def test_a_first_block_that_promises_too_much(monkeypatch: pytest.MonkeyPatch) -
     assert guess.guess_form(kernel.text, kernel).task == ""
     anything = guess.guess_form(kernel.text, kernel, "")
     assert (anything.task, anything.roles, anything.grid) == ("", (), form.grid)
+    odd = kernel_of(ABC, SEVERAL.format(3, 3) + CELL.replace("s = 0", "s = blockIdx.x"))
+    assert given(guess.guess_form(odd.text, odd, "product")).endswith("; m=64; n=64; k=16")
     monkeypatch.setattr(guess, "HOLDING_SECONDS", 0.0)  # so that the first block is enough
     assert guess.guess_form(kernel.text, kernel).task == "product"
     wrong = kernel_of(ABC, INSIDE + CELL.replace("s = 0", "s = 1"))
