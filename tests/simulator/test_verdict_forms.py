@@ -383,10 +383,10 @@ OTHERS = BOTH.replace("int m, int n,", "int p, int q,").replace("m, n,", "p, p,"
          "n / 512 m / 16 1; 16 16 1; m=32; n=32; k=32"),
         ("product", ABC, INSIDE + CELL, BOTH.format("dim3(4, 4), dim3(16, 16)"),
          f"{SQUARES}; 16 16 1; m=32; n=32; k=32"),
-        ("product", ABC, "if (n < 0) c[blockIdx.x] = a[0] * b[0];", "",
-         "n 1 1; 1 1 1; m=8; n=8; k=8"),
-        ("product", ABC, "if (n < 0) c[blockIdx.y] = a[0] * b[0];", "",
-         "1 m 1; 1 1 1; m=8; n=8; k=8"),
+        ("product", ABC, "if (n < 0) c[blockIdx.x + threadIdx.x] = a[0] * b[0];", "",
+         "(n + 256 - 1) / 256 1 1; 256 1 1; m=8; n=8; k=8"),
+        ("product", ABC, "if (n < 0) c[blockIdx.y + threadIdx.y] = a[0] * b[0];", "",
+         "1 (m + 16 - 1) / 16 1; 16 16 1; m=8; n=8; k=8"),
         ("product", ABC, INSIDE.replace("16", "8") + CELL,
          OTHERS.format("dim3(p / 8, p / 8), dim3(8, 8)"),
          "(n + 8 - 1) / 8 (m + 8 - 1) / 8 1; 8 8 1; m=8; n=8; k=8"),
@@ -497,6 +497,7 @@ def test_the_likeliest_roles_do_for_a_task_that_is_known(
     monkeypatch.setattr(guess, "_discover", lambda *_: replace(FOUND, fits=(fit,)))
     form = guess.guess_form(kernel.text, kernel, task)
     assert (form.task, form.roles) == (expected, fit.roles if expected else ())
+    assert form.grid == FOUND.grid
 
 
 @pytest.mark.parametrize(
