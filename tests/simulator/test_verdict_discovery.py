@@ -255,6 +255,12 @@ def test_a_grid_that_is_known(grid: str, expected: str) -> None:
     assert told(discovered(text, grid=(grid, "1", "1"))) == expected
 
 
+def test_a_size_beside_a_grid_that_is_known_is_small() -> None:
+    text, _ = KERNELS["an inner size"]
+    expected = "h / 64; h=128 w=3; a[h * w] b[h * w]; copy 1.00"
+    assert told(discovered(text, grid=("h / 64", "1", "1"))) == expected
+
+
 @pytest.mark.parametrize(
     ("agreement", "has_faults", "is_explained", "is_known"),
     [
