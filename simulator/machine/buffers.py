@@ -178,8 +178,9 @@ def global_buffer(
 ) -> Buffer:
     """A copy of an argument's array as global or constant memory; target is its elements' type."""
     size, element = array.nbytes, element_of(target)
-    data = np.zeros(max(ARRAY_ALIGNMENT, align_up(size)), np.uint8)
+    data = np.empty(max(ARRAY_ALIGNMENT, align_up(size)), np.uint8)
     data[:size] = array.reshape(-1).view(np.uint8)
+    data[size:] = 0
     shape, members = array.shape, member_names(target)
     if array.dtype.names is not None:
         shape = (*shape, len(members))
