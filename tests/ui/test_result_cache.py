@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu.trace.recorded import traces_of_one_gpu_first
 from simulator import Kernel, Launch, Recording, compile_kernel, record
 from simulator.language.ctype import Array
 from ui.jobs.result_cache import ResultCache, bytes_of
@@ -90,3 +91,9 @@ def test_bytes_count_each_object_once() -> None:
     array = np.zeros(NUMBERS, np.uint8)
     both = bytes_of([array, array[10:], {"again": array}])
     assert NUMBERS < both < NUMBERS + 2000
+
+
+def test_a_recorded_trace_is_nobodys_own() -> None:
+    trace = traces_of_one_gpu_first()[0].traces[0]
+    assert len(trace.blocks) > 10
+    assert bytes_of([trace]) < 1000

@@ -13,12 +13,14 @@ from typing import Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from cachetools import LRUCache
 
+from gpu.trace.trace import Trace
 from simulator import Recording, Step
 from ui.jobs.process_memory import give_back
 
 LIMIT = 256 * 2**20  # bytes, as bytes_of counts them
-# What objects refer to and do not own; a recording knows what its steps take.
-COMMON = (type, ModuleType, FunctionType, BuiltinFunctionType, Step)
+# What objects refer to and do not own: a process keeps each recorded trace once. A recording knows
+# what its steps take.
+COMMON = (type, ModuleType, FunctionType, BuiltinFunctionType, Step, Trace)
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
