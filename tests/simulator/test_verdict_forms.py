@@ -181,6 +181,7 @@ TWO = "float* x, const int* p, const int* q, int n"
     ("parameters", "body", "arrays", "found"),
     [
         (PICKED, "x[p[threadIdx.x]] = threadIdx.x;", "x[n]; p[n]", "x[n]; p[n]?"),
+        (PICKED, "x[p[threadIdx.x]] = threadIdx.x;", "x[10]; p[n]", "x[n]; p[n]?"),
         (PICKED, "x[p[threadIdx.x]] = threadIdx.x; x[n] = 1;", "x[n]; p[n]", "x[33]!; p[n]?"),
         (PICKED, f"{LOOP} x[i] = threadIdx.x;", "x[n]; p[n + 1]", "x[n]; p[n + 1]/"),
         (TWO, f"{LOOP} x[q[i]] = threadIdx.x;", "x[n]; p[n + 1]; q[n]", "x[n]; p[n + 1]/; q[n]?"),
