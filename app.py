@@ -15,7 +15,8 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # whatever folder Streamlit was started in
 
 from ui.run.waiting import draw_waiting_place  # noqa: E402
-from ui.web_page.press import forget_presses  # noqa: E402  # once it can be found
+from ui.web_page import navigation_query  # noqa: E402  # once it can be found
+from ui.web_page.press import forget_presses  # noqa: E402
 from ui.web_page.style import draw_style  # noqa: E402
 from ui.web_page.web_files import read_web  # noqa: E402
 
@@ -28,7 +29,7 @@ def keep_query(first: StreamlitPage, others: Sequence[StreamlitPage]) -> None:
     The browser's Back and Forward have their own, and an empty one is the usual view's. This must
     come before st.navigation(), or the browser's history has the page once more without a query.
     """
-    state, context = st.session_state, get_script_run_ctx()
+    context = get_script_run_ctx()
     page = context.page_script_hash if context else ""  # "" at first: the path names it
     if "lesson" in st.query_params:  # the Learn page's, which no other page is given
         if page in {one._script_hash for one in (first, *others)}:
@@ -38,9 +39,9 @@ def keep_query(first: StreamlitPage, others: Sequence[StreamlitPage]) -> None:
     if page == first._script_hash:
         return
     if st.query_params or (context and context.is_history_navigation):
-        state["query"] = st.query_params.to_dict()
-    elif state.get("query"):
-        st.query_params.from_dict(state["query"])
+        navigation_query.keep(st.query_params.to_dict())
+    elif query := navigation_query.kept():
+        st.query_params.from_dict(query)
 
 
 def draw() -> None:

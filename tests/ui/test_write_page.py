@@ -120,10 +120,11 @@ def test_a_link_that_holds_nothing_is_no_fault(link: str) -> None:
 
 
 def test_an_exercise_that_there_is_not_is_named() -> None:
-    page = opened(exercise="barrier")
+    page = opened(exercise="03_coalesce")
     assert draft(page).text
     assert not draft(page).exercise
-    assert "“barriers” is similar" in page.warning[0].value
+    assert "exercise “03\\_coalesce”" in page.warning[0].value
+    assert "“coalesce” is similar" in page.warning[0].value
 
 
 def test_a_text_that_does_not_compile_has_no_verdict() -> None:

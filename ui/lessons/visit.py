@@ -10,6 +10,8 @@ from ui.lessons.judge import Answer
 from ui.lessons.lesson import Question, QuestionPart
 from ui.lessons.progress import Book
 
+VISIT = "learn_visit"  # the key of a visitor's visit in the session state
+
 
 @dataclass(frozen=True, slots=True)
 class Given:

@@ -16,10 +16,12 @@ from ui.drawing.viewport import USUAL
 from ui.jobs.workers import WorkerLostError
 from ui.lessons.parse import lessons
 from ui.lessons.picture import draw_beats
+from ui.lessons.visit import VISIT
 from ui.run.broken_section import draw_broken
 from ui.run.cache import answers
 from ui.step.state import step_state
 from ui.view.view_url import from_query
+from ui.web_page import navigation_query
 from ui.web_page.browser import browser_theme
 from ui.web_page.component import component
 from ui.web_page.style import draw_style
@@ -59,12 +61,12 @@ WAYS = (
 def draw_page() -> None:
     """Draw the page."""
     draw_style(read_web("page.css", "door.css"))
-    state = st.session_state
     address = step_state().address or {}  # of the Step page, if it was there
-    state["query"] = address  # of the navigation's links
+    navigation_query.keep(address)
     # With its query a link is one entry of the browser's history: the page adds none of its own.
     first = next(iter(lessons() or lessons().everything))
-    lesson = {"lesson": state["learn_visit"].lesson if "learn_visit" in state else first}
+    visit = st.session_state.get(VISIT)
+    lesson = {"lesson": first if visit is None else visit.lesson}
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in IDEA)
     st.html(f"<h1>Tilewise</h1>{lines}", width="stretch")
     with st.container(key="ways", horizontal=True):

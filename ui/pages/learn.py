@@ -35,7 +35,7 @@ from ui.lessons.played_scene import draw_scene
 from ui.lessons.progress import Progress
 from ui.lessons.progress_section import draw_progress_file, remember_progress, restore_book
 from ui.lessons.question_section import draw_claim, draw_question
-from ui.lessons.visit import Visit
+from ui.lessons.visit import VISIT, Visit
 from ui.run.broken_section import draw_broken, drawn_from
 from ui.run.cache import answers
 from ui.run.costly_download import draw_costly_download
@@ -43,14 +43,16 @@ from ui.run.mailbox import open_view
 from ui.scene.stepper import bring_plotly
 from ui.step.state import step_state
 from ui.view.view_url import describe_unknown
+from ui.web_page import navigation_query
 from ui.web_page.browser import browser_theme, is_history_navigation, picture_look, text_colour
+from ui.web_page.plain_text import plain_text
 from ui.web_page.popover import close_popovers, draw_popover
 from ui.web_page.press import press
 from ui.web_page.style import draw_style
 from ui.web_page.web_files import read_web
 
 WRITE_PAGE = "ui/pages/write.py"
-VISIT = "learn_visit"  # the session state's key
+ASKED, CONTROLS = "learn_asked", "learn_controls"  # keys of the session state
 LESSON, NUMBERS = "lesson", "numbers"  # of the address; the latter gives a class the same numbers
 
 
@@ -93,11 +95,11 @@ def restore_visit() -> Visit:
     visit: Visit = state[VISIT]
     asked, numbers = st.query_params.get(LESSON, ""), st.query_params.get(NUMBERS, "")
     # By a link, or by the browser's Back. Else the address may be older than the last choice.
-    is_asked = "learn_asked" not in state or is_history_navigation()
+    is_asked = ASKED not in state or is_history_navigation()
     if is_asked and asked in lessons().everything and asked != visit.lesson:
         choose_lesson(visit, asked)
     elif is_asked and asked and asked != visit.lesson:
-        st.warning(describe_unknown(LESSON, asked, list(lessons())))
+        st.warning(plain_text(describe_unknown(LESSON, asked, list(lessons()))))
     if numbers.isascii() and numbers.isdigit() and len(numbers) < 10:
         visit.seed = int(numbers)
         visit.is_seeded = True
@@ -109,20 +111,20 @@ def restore_visit() -> Visit:
 def store_address(visit: Visit) -> None:
     """Write the lesson into the address; other pages keep theirs."""
     state = st.session_state
-    state["learn_asked"] = True
+    state[ASKED] = True
     address = {LESSON: visit.lesson}
     if visit.is_seeded:
         address[NUMBERS] = str(visit.seed)
     if LESSON in st.query_params and st.query_params.to_dict() != address:
         st.query_params.from_dict(address)  # the browser's Back undoes this
     write_address(urlencode(address))
-    state["query"] = step_state().address or {}
+    navigation_query.keep(step_state().address or {})
 
 
 def choose_lesson(visit: Visit, name: str) -> None:
     """Open a lesson."""
     visit.lesson = name
-    st.session_state["learn_controls"] = st.session_state.get("learn_controls", 0) + 1
+    st.session_state[CONTROLS] = st.session_state.get(CONTROLS, 0) + 1
 
 
 def draw_controls(visit: Visit) -> Lesson | Broken:
@@ -136,7 +138,7 @@ def draw_controls(visit: Visit) -> Lesson | Broken:
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):
         name = st.selectbox(
             "Lesson", names, names.index(visit.lesson), format_func=titles.__getitem__, width=520,
-            key=f"lesson {st.session_state.get('learn_controls', 0)}", label_visibility="collapsed",
+            key=f"lesson {st.session_state.get(CONTROLS, 0)}", label_visibility="collapsed",
         )  # fmt: skip
         visit.lesson = name
         lesson = every[name]

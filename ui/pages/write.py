@@ -47,6 +47,7 @@ from ui.user_kernel.verdict_section import draw_first_button, draw_verdict
 from ui.view import presets, user_kernel_link
 from ui.view.small_kernels import is_small
 from ui.view.view_url import View, describe_unknown, from_query, to_query
+from ui.web_page import navigation_query
 from ui.web_page.announcer import announce
 from ui.web_page.browser import browser_theme
 from ui.web_page.downloads import download_button
@@ -104,7 +105,7 @@ def restore_draft() -> Draft:
         if isinstance(named, Broken):
             draw_broken(named)
         elif wanted and named is None:
-            st.warning(describe_unknown(EXERCISE, wanted, list(exercises())))
+            st.warning(plain_text(describe_unknown(EXERCISE, wanted, list(exercises()))))
         if exercise is not None and exercise.name != draft.exercise:
             is_foreign = user_kernel is not None and user_kernel.text not in draft.seen
             draft.open_exercise(
@@ -403,7 +404,7 @@ def set_address(draft: Draft, user_kernel: UserKernel | None) -> None:
         query[EXERCISE] = draft.exercise
     st.session_state[QUERY] = asked(query)
     st.query_params.from_dict(query)
-    st.session_state["query"] = query  # of the other pages, see app.py
+    navigation_query.keep(query)
 
 
 def draw_result(draft: Draft, user_kernel: UserKernel | None) -> None:

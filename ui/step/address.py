@@ -15,6 +15,7 @@ from ui.scene.stepper import Place, read_stepper
 from ui.step.state import KERNEL, control_key, step_state
 from ui.view import user_kernel_link
 from ui.view.view_url import View, from_query
+from ui.web_page import navigation_query
 from ui.web_page.browser import is_history_navigation
 from ui.web_page.popover import close_popovers
 
@@ -81,7 +82,7 @@ def store_view(view: View) -> None:
     if view.user_kernel is not None:
         # For an address that cannot hold it.
         st.session_state[user_kernel_link.SESSION_KEY] = view.user_kernel
-    st.session_state["query"] = address  # app.py reads it, on every page
+    navigation_query.keep(address)
     mended = bool(state.notices) and query.get("step") != address.get("step")
     # The address of a choice may have reached the browser after it went back.
     is_uncertain = mended or is_history_navigation()

@@ -530,14 +530,15 @@ class QueryParser:
 
 
 def describe_unknown(kind: str, name: str, known: Sequence[str]) -> str:
-    """A sentence about an address that names a lesson, say, that there is not.
+    """A sentence, as plain text, about an address that names a lesson, say, that there is not.
 
     >>> describe_unknown("lesson", "barier", ["memory", "barriers"])
     'The address asks for lesson “barier”, and there is none of that name; “barriers” is similar.'
     """
     similar = next(iter(difflib.get_close_matches(name, known, 1)), "")
     ending = f"; “{similar}” is similar" if similar else ""
-    return f"The address asks for {kind} {_quote(name)}, and there is none of that name{ending}."
+    short = name[:MAX_QUOTED_LENGTH]
+    return f"The address asks for {kind} “{short}”, and there is none of that name{ending}."
 
 
 def _quote(text: str) -> str:
