@@ -114,6 +114,14 @@ KERNELS: dict[str, tuple[str, str]] = {
         f"const float* x, float* y) {{ {X} if (i < 100) y[i] = x[i]; }}",
         "2; ; x[100] y[100]; copy 1.00",
     ),
+    "one more than the size": (
+        f"{VECTORS}) {{ {X} if (i <= n) y[i] = x[i]; }}",
+        "ceil(n / 64); n=128; x[n] y[n]; copy 1.00",
+    ),
+    "half as many again": (
+        f"{VECTORS}) {{ {X} if (i < n + n / 2) y[i] = x[i]; }}",
+        "ceil(n / 42); n=84; x[seen 189] y[seen 189]; ",
+    ),
     "one block": (
         f"{VECTORS}) {{ int i = threadIdx.x; if (i < n) y[i] = x[i]; }}",
         "1; n=64; x[n] y[n]; copy 1.00",
