@@ -146,8 +146,12 @@ class _Search:
         self._rounds = rounds(kernel)
         self._axes = [axis for axis in range(3) if "xyz"[axis] in used]
         threads = math.prod(evaluate(one, self._macros) for one in experiment.block)
-        beside = BASE ** max(0, len(self._axes) - 1)
-        self._most = min(MOST_BLOCKS, MAX_GRID_THREADS // (threads * beside))
+        most = MAX_GRID_THREADS // threads
+        # Of two axes a grid is square: one that is not may put blocks in another order.
+        is_square = len(self._axes) == 2
+        most = math.isqrt(most) if is_square else most // BASE ** max(0, len(self._axes) - 1)
+        self._most = min(MOST_BLOCKS, most)
+        self._beside = self._most if is_square else BASE
         self._large = [one for one in experiment.sizes if small_value(one) is None]
         self._side = TILE  # divides all sizes
         self._loads = False  # whether the first block loads anything
@@ -192,7 +196,8 @@ class _Search:
     def _block(self, axis: int, block: int, sizes: Sizes) -> Touches:
         """What a block along an axis touches, in a grid that goes far along it."""
         x, y, z = (
-            self._most if one == axis else BASE if one in self._axes else 1 for one in range(3)
+            self._most if one == axis else self._beside if one in self._axes else 1
+            for one in range(3)
         )
         return self._one.run(sizes, (x, y, z), [block * math.prod((x, y, z)[:axis])]).touches
 

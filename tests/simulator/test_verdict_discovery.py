@@ -206,6 +206,12 @@ OF_SQUARES: dict[str, tuple[str, str]] = {
         " a[(y == 20 ? -1 : y) * pitch + x] = x; }",
         "ceil(w / 16), ceil(h / 16); w=64 h=96; a[seen 145984] pitch=1536; ",
     ),
+    "blocks in diagonal order": (
+        f"{MATRIX}) {{ int x = threadIdx.x + blockDim.x * ((blockIdx.x + blockIdx.y) % gridDim.x),"
+        " y = threadIdx.y + blockDim.y * blockIdx.x;"
+        " if (x < w && y < h) b[x * h + y] = a[y * w + x]; }",
+        "ceil(h / 16), ceil(w / 16); h=64 w=64; a[h * h] b[h * h]; transpose 1.00",
+    ),
     "three axes": (
         f"const float* a, float* b, int p, int q, int r) {{ {XY} int z = blockIdx.z;"
         " if (x < r && y < q && z < p) b[(z * q + y) * r + x] ="
