@@ -183,6 +183,12 @@ def _time_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def _less_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays as large as short kernels need, of which each run makes a copy."""
+    monkeypatch.setattr("simulator.verdict.experiment.ROOM", 2**19)
+
+
+@pytest.fixture
 def _no_repairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for no change that mends a kernel, which takes longer than its verdict."""
     monkeypatch.setattr("simulator.verdict.mend.first_that_mends", lambda *_: None)

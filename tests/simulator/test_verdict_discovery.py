@@ -13,18 +13,13 @@ from simulator.verdict.fit import Fit
 from simulator.verdict.form import Sizes3
 from simulator.verdict.tasks import TASKS
 
+pytestmark = pytest.mark.usefixtures("_less_room")
 X = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
 XY = "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;"
 MATRIX = "const float* a, float* b, int h, int w"
 VECTORS = "const float* x, float* y, int n"
 ROUNDED_UP, CEIL = re.compile(r"\((\w+(?: \* \w+)?) \+ (\d+) - 1\) / \2"), r"ceil(\1 / \2)"
 LINE, SQUARE = ("64", "1", "1"), ("16", "16", "1")
-
-
-@pytest.fixture(autouse=True)
-def _less_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays as large as these kernels need, of which each run makes a copy."""
-    monkeypatch.setattr("simulator.verdict.experiment.ROOM", 2**19)
 
 
 def discovered(

@@ -13,6 +13,7 @@ from simulator.verdict.fit import Allocated, _is_extent
 from simulator.verdict.reference import find_reference
 from simulator.verdict.tasks import TASKS
 
+pytestmark = pytest.mark.usefixtures("_less_room")
 I = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;"  # noqa: E741
 SUM = "float s = 0; for (int k = 0; k < K; ++k) s += A[y * K + k] * B[k * N + x];"
 XY = (
@@ -20,12 +21,6 @@ XY = (
     " if (x >= N || y >= M) return;"
 )
 SIZES = "int M, int N, int K"
-
-
-@pytest.fixture(autouse=True)
-def _less_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays as large as these kernels need, of which each run makes a copy."""
-    monkeypatch.setattr("simulator.verdict.experiment.ROOM", 2**19)
 
 
 @pytest.mark.parametrize(
