@@ -521,7 +521,7 @@ class QueryParser:
         """Parse a word: an option, else the most similar option, else the default."""
         if name not in self._values or self._values[name] in options:
             return self._values.get(name, default)
-        nearest = next(iter(difflib.get_close_matches(self._values[name], options, 1)), default)
+        nearest = _most_similar(self._values[name], options) or default
         self.notices.append(
             f"{name} = {_quote(self._values[name])} is none of {', '.join(options)}; "
             f"the scene shows {nearest}."
@@ -535,10 +535,14 @@ def describe_unknown(kind: str, name: str, known: Sequence[str]) -> str:
     >>> describe_unknown("lesson", "barier", ["memory", "barriers"])
     'The address asks for lesson “barier”, and there is none of that name; “barriers” is similar.'
     """
-    similar = next(iter(difflib.get_close_matches(name, known, 1)), "")
-    ending = f"; “{similar}” is similar" if similar else ""
-    short = name[:MAX_QUOTED_LENGTH]
-    return f"The address asks for {kind} “{short}”, and there is none of that name{ending}."
+    similar = _most_similar(name, known)
+    ending = f"; “{similar}” is similar." if similar else "."
+    return f"The address asks for {kind} “{_shorten(name)}”, and there is none of that name{ending}"
+
+
+def _most_similar(text: str, options: Sequence[str]) -> str:
+    """The option that is most like a text; "" where none is."""
+    return next(iter(difflib.get_close_matches(text, options, 1)), "")
 
 
 def _quote(text: str) -> str:
@@ -547,5 +551,8 @@ def _quote(text: str) -> str:
 
 def _shorten_and_clean(text: str) -> str:
     """The start of an invalid value, without characters that could be markup on a page."""
-    short = text if len(text) <= MAX_QUOTED_LENGTH else text[:MAX_QUOTED_LENGTH] + "…"
-    return re.sub(r"(?<!\d)\.|\.(?!\d)|_|[^\w .,+…-]", "?", short)
+    return re.sub(r"(?<!\d)\.|\.(?!\d)|_|[^\w .,+…-]", "?", _shorten(text))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_QUOTED_LENGTH else text[:MAX_QUOTED_LENGTH] + "…"
